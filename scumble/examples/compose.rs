@@ -1,6 +1,6 @@
 //! Composes mechanisms by columns, in sequence, with a shared budget, and with a curator. The guarantee of
-//! the composition and the columns of its release follow from those of its mechanisms. A composition that
-//! makes no sense is refused with the reason.
+//! the composition and the columns of its release follow from the guarantees and columns of its mechanisms.
+//! An invalid composition is refused with the reason.
 //!
 //! ```console
 //! $ cargo run --release --example compose

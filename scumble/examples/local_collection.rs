@@ -78,7 +78,7 @@ fn clients(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Releases the cells of one client's record.
+/// Releases one client's record, and returns the cells of the released row.
 fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
     let design = ShippedDesign::read(design, &Registry::installed()?)?;
     let records = design.records()?;

@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let brief = Brief::new(wine.domain.clone(), Budget::pure(epsilon)?);
         let design = randomized_response.design(&Default::default(), &brief)?;
         let release = design.mechanism().release(&train, &mut Randomness::from_os()?)?;
-        // The model was trained in the space of the release; the key maps records in the clear into this
-        // space.
+        // The model was trained in the space of the release. The key maps the held-out records, which are in
+        // the clear, into this space.
         let view = release.key.view(&test)?;
         println!("labels at ε = {epsilon:<8} {:.1} % right", 100.0 * accuracy(release.table, &view)?);
     }

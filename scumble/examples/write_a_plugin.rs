@@ -1,6 +1,6 @@
-//! Defines a mechanism that moves numbers into the middle of their bounds before it adds Laplace noise. It
-//! needs less noise, at the cost of a bias. After registration it is described, checked, attacked and
-//! compared like every other mechanism.
+//! Defines a mechanism that clamps each number to the middle part of the interval between its bounds, and
+//! then adds Laplace noise. The shorter interval needs less noise, at the cost of a bias. After registration
+//! it is described, checked, attacked and compared like every other mechanism.
 //!
 //! ```console
 //! $ cargo run --release --example write_a_plugin
@@ -16,8 +16,8 @@ use scumble::datasets::DataSet;
 use scumble::noise::{AdditiveNoise, LaplaceNoise, register};
 use serde::{Deserialize, Serialize};
 
-/// Laplace noise for numbers that are first moved into the middle of their bounds. A class is released in the
-/// clear.
+/// Laplace noise for numbers that are first clamped to the middle part of the interval between their bounds.
+/// A class is released in the clear.
 #[derive(Debug, Clone)]
 pub struct CentralNoise(LaplaceNoise);
 
@@ -44,7 +44,7 @@ impl AdditiveNoise for CentralNoise {
             let problem = format!("share must lie above zero and at one or below, and {share} does not");
             return Err(Error::Parameter { plugin: Self::NAME.into(), problem });
         }
-        // A category, encoded as one coordinate for each level, has no middle.
+        // A category is encoded as one coordinate for each level, so it has no middle part.
         if set.factors().any(|(at, _)| at.len() > 1) {
             return Err(Error::not_applicable(Self::NAME, "it takes numbers, and no levels"));
         }

@@ -1,7 +1,7 @@
 //! `plugin-template-local`: a plugin for scumble, in which each person randomises their own record.
 //!
 //! As generated, each person rounds every number of their record to one of equal steps between its public
-//! bounds. Discrete Laplace noise is added to this integer. Parts to replace:
+//! bounds. Discrete Laplace noise is added to the number of the step, an integer. Parts to replace:
 //!
 //! | part | place |
 //! |---|---|
@@ -142,8 +142,8 @@ impl LocalMechanism for Mechanism {
         }
     }
 
-    /// Output of a release: a view, because `encode` moves numbers to steps. A mechanism without its own
-    /// `encode` releases records, and does not need this method.
+    /// Output of a release: a view (noisy encoded records), because `encode` moves numbers to steps. A
+    /// mechanism without its own `encode` releases records, and does not need this method.
     fn releases(&self) -> Releases {
         Releases::View { secret: false, aligned: true, target: self.layout().target }
     }
@@ -170,8 +170,8 @@ impl LocalMechanism for Mechanism {
         Ok(())
     }
 
-    /// The distribution of a release, given the noise-free view: models that know this distribution learn
-    /// better.
+    /// The distribution of a release, given the noise-free view (the output of `encode`). Models that know
+    /// this distribution learn better.
     fn noise(&self) -> Noise {
         let features = match &self.noise {
             Some(noise) => NoiseDistribution::Additive { variance: self.variances(noise) },
@@ -210,8 +210,8 @@ impl LocalMechanism for Mechanism {
     }
 }
 
-/// Parameters of the mechanism, as `--set steps=256`. The comments of the fields become the description; a
-/// name that is not here is refused.
+/// Parameters of the mechanism, as `--set steps=256`. The comments of the fields become their descriptions.
+/// The name of a parameter that is not a field is refused.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -219,7 +219,8 @@ struct Parameters {
     steps: Option<u32>,
 }
 
-/// Makes the state for a brief. A mechanism that learns from volunteers' records does that learning here.
+/// Makes the state of a design for a [`Brief`], the request for the design. A mechanism that learns from the
+/// records of volunteers does this here.
 fn learn(parameters: Parameters, brief: &Brief) -> Result<State> {
     let steps = parameters.steps.unwrap_or(4096);
     Ok(State { domain: brief.domain.clone(), epsilon: brief.budget.epsilon(), steps })

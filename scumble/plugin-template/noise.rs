@@ -27,7 +27,8 @@ impl AdditiveNoise for Noise {
         "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, Proposition 1) on integers";
     type Parameters = NoParameters;
 
-    /// Calibrates the noise. SENSITIVITY: it makes any two points of `set` indistinguishable at ε.
+    /// Calibrates the noise. SENSITIVITY: with this noise, the output probabilities of any two points of
+    /// `set` differ by a factor of at most e^ε.
     fn calibrate(_parameters: &NoParameters, set: &Domain, budget: Budget) -> Result<Self> {
         Ok(Self(LaplaceNoise::calibrated(set, budget.epsilon())?))
     }

@@ -30,7 +30,7 @@ fn it_conforms_and_the_audit_does_not_refute_its_claim() {
 fn noise_for_twice_the_epsilon_is_refuted() {
     let faulty = || Faulty::new(&at(1.0), Fault::By(at(2.0)));
     caught(faulty()).unwrap();
-    caught(faulty().silent()).unwrap(); // by samples alone
+    caught(faulty().silent()).unwrap(); // without a description of the noise
 }
 
 #[test]

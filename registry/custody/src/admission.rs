@@ -1,7 +1,7 @@
 //! Life of a ticket, from the check of all records before the release to the removal of its secret. A ticket
 //! is the stored secret of a release. With it, the release can be repeated at the cost of one.
 //!
-//! The ticket is on disk before the ledger, which records the spent budget, is charged. The charge carries
+//! The ledger records the spent budget. It is charged only after the ticket is on disk. The charge carries
 //! the ticket's name and is made under the ledger's lock. If the charge came first, two jobs that start
 //! together would be charged twice. A job that fails between the charge and the ticket would be charged for
 //! nothing.
@@ -24,12 +24,12 @@ pub struct Admitted {
 }
 
 /// Admits a release: draws or reads its ticket in `file`, then charges the ledger in `payer` for it. This
-/// order ensures that a charged release can be made. The ledger is charged once, however often the function
-/// is called.
+/// order ensures that a charged release can be made. The ledger is charged once for the ticket, however often
+/// the function is called.
 ///
-/// `fingerprint` is the fingerprint of the checked records, and `ids` is their id column. `payer` is a ledger
-/// and the name of a data set in it. `origin` is the text of the charge in the ledger, such as the plugin of
-/// the design and the output file.
+/// `fingerprint` is the fingerprint of the checked records, and `ids` is the name of their id column. `payer`
+/// is a ledger and the name of a data set in it. `origin` is the text of the charge in the ledger, such as
+/// the plugin of the design and the output file.
 ///
 /// With `digests`, the [tags](AdmittedRecords) of all records are written next to the ticket before the
 /// charge. Tasks that read the records again look up these tags. Without `digests`, the caller must check the
@@ -72,8 +72,9 @@ pub fn admit(
     Ok(Admitted { ticket, guarantee, is_charged })
 }
 
-/// Overwrites and removes the ticket in `file`, and removes the [tags](AdmittedRecords) of its records.
-/// Copies of the ticket remain, and so do old blocks that a file system or disk keeps.
+/// Overwrites and removes the ticket in `file`, and removes the [tags](AdmittedRecords) of its records. It
+/// does not remove copies of the ticket, or old blocks of its file that the file system or the disk still
+/// holds.
 ///
 /// # Errors
 /// [`Error::Ticket`] for a file that is not a ticket, so that no other file is lost by mistake; [`Error::Io`]

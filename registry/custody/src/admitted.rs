@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "scumble-admitted-1";
 
-/// Digests of records and of their ids, 32 bytes per record. They are computed without noise, and are for the
-/// owner of the records only.
+/// Digests of records and of their ids, 32 bytes per record. They are computed from the records in the clear,
+/// so only the owner of the records may see them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digests(Vec<[[u8; 16]; 2]>);
 
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Digests {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckedPart {
-    /// Fingerprint of the records, and the number of cells that a release would clip.
+    /// Fingerprint of the records, and the number of cells whose values a release would clip to their bounds.
     pub checked: Checked,
     /// Digests of the records; empty if no column holds ids.
     pub digests: Digests,
@@ -100,8 +100,8 @@ impl AdmittedRecords {
         name.into()
     }
 
-    /// Writes the tags of `records` next to the ticket in `file`, readable by the owner only, unless they are
-    /// already there.
+    /// Writes the tags of `records` to a file next to the ticket in `file`, readable by the owner only,
+    /// unless that file already holds the tags.
     pub(crate) fn keep(file: &Path, ticket: &Ticket, records: &Digests) -> Result<()> {
         let mut tags: Vec<_> = records.0.iter().map(|[_, record]| ticket.key().tag(record)).collect();
         tags.sort_unstable();
@@ -179,7 +179,8 @@ impl AdmittedRecords {
     }
 }
 
-/// Header lines before the tags.
+/// Lines before the tags in the file of admitted records: its format, the name of the ticket's key, and the
+/// number of records.
 fn header(ticket: &Ticket) -> String {
     format!("{FORMAT}\n{}\n{}\n", ticket.key().name(), ticket.binding().records)
 }

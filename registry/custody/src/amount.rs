@@ -21,7 +21,7 @@ pub enum NoAmount {
         /// Description of the problem.
         problem: String,
     },
-    /// A number out of range.
+    /// A number outside the range of the amount, such as a number below zero.
     #[error(transparent)]
     Number(#[from] scumble_core::Error),
 }
@@ -55,9 +55,9 @@ const SHOWN_DIGITS: NonZeroU64 = NonZeroU64::new(17).unwrap();
 /// # Soundness
 /// A cost that prints with more than 15 digits is never rounded down. A cost that prints with at most 15
 /// digits differs from its binary64 by at most one part in 2⁵³. As binary numbers, the claims charged to an
-/// account of `total` therefore compose to at most `total`·(1 + 2⁻⁵³). For a total of 1, the excess is
-/// 1.1·10⁻¹⁶. The excess does not grow with the number of charges. As decimals, which cards display, the
-/// claims compose to at most `total`.
+/// account with the budget `total` therefore compose to at most `total`·(1 + 2⁻⁵³). For a total of 1, the
+/// excess is at most 2⁻⁵³, about 1.1·10⁻¹⁶. The excess does not grow with the number of charges. As decimals,
+/// which cards (the public descriptions of releases) display, the claims compose to at most `total`.
 ///
 /// ```
 /// use scumble_custody::Amount;
@@ -83,7 +83,7 @@ impl Amount {
         Self(Exact::Finite(BigDecimal::zero()))
     }
 
-    /// Infinity: the cost of a release that claims nothing.
+    /// Infinity: the cost of a release whose guarantee has no claim that bounds the cost.
     pub fn infinity() -> Self {
         Self(Exact::Infinite)
     }
@@ -170,7 +170,8 @@ impl TryFrom<f64> for Amount {
     }
 }
 
-/// Parses an amount. The size is checked before any computation with the number.
+/// Parses an amount. Long texts, and numbers outside the range of binary64, are handled before the exact
+/// decimal is computed.
 impl std::str::FromStr for Amount {
     type Err = NoAmount;
 

@@ -60,9 +60,10 @@ pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
 }
 
 impl Arrangement {
-    /// Designs a mechanism of `plugin` for the records of `brief`, so that the design protects the requested
-    /// part of a record. That part is `requested`, or else the parameter `protect`, or else the whole record.
-    /// If `label_share` is given, a separate mechanism releases the label at this fraction of ε.
+    /// Designs a mechanism of `plugin` for the records that the [`Brief`] describes, so that the design
+    /// protects the requested part of a record. That part is `requested`, or else the parameter `protect`, or
+    /// else the whole record. If `label_share` is given, a separate mechanism releases the label at this
+    /// fraction of ε.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if `label_share` is given and less than the whole record is requested; same
@@ -94,8 +95,8 @@ impl Arrangement {
         }
     }
 
-    /// Finds the arrangement by which `plugin` protects the part `protect` of the records of `brief`. Without
-    /// `protect`, the arrangement protects as much as possible.
+    /// Finds the arrangement by which `plugin` protects the part `protect` of the records that the [`Brief`]
+    /// describes. Without `protect`, the arrangement protects as much as possible.
     ///
     /// # Errors
     /// Same errors as [`choose`](Self::choose) and [`Plugin::design`].
@@ -108,8 +109,8 @@ impl Arrangement {
         Ok(Self::found(plugin, parameters, brief, protect)?.0)
     }
 
-    /// Finds the arrangement. Also returns the design used to find it, if that design was made for `brief`
-    /// itself.
+    /// Finds the arrangement, as [`find`](Self::find) does. Also returns the design used to find it, if that
+    /// design was made for `brief` itself.
     fn found(
         plugin: &Plugin,
         parameters: &Value,
@@ -117,9 +118,9 @@ impl Arrangement {
         protect: Option<Protect>,
     ) -> Result<(Self, Option<Design>)> {
         let (alone, is_of_brief) = match plugin.descriptor.pace {
-            // At an infinite ε the mechanism claims nothing, so it is designed at ε = 1 to find its
-            // guarantee. If the parameters set noise that costs more than ε = 1, the design uses the budget
-            // of `brief`.
+            // At an infinite ε the mechanism's guarantee has no claims, so the mechanism is designed at ε = 1
+            // to find the claims of its guarantee. If the parameters set noise that costs more than ε = 1,
+            // the design uses the budget of `brief`.
             Pace::Quick if brief.budget.epsilon().is_infinite() => {
                 let finite = brief.with_budget(Budget::new(1.0, brief.budget.delta())?);
                 (plugin.design(parameters, &finite).or_else(|_| plugin.design(parameters, brief))?, false)
@@ -138,7 +139,8 @@ impl Arrangement {
 
     /// Chooses the arrangement for the mechanism `name`. `alone` is the guarantee of the mechanism on the
     /// whole record, at a finite ε. The arrangement protects the part `protect` of records with this target,
-    /// or as much as possible without `protect`. A mechanism that claims nothing gets [`Alone`](Self::Alone).
+    /// or as much as possible without `protect`. A mechanism whose guarantee protects nothing gets
+    /// [`Alone`](Self::Alone).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if the mechanism protects less than `protect`; the message names the
@@ -183,8 +185,9 @@ impl Arrangement {
         }
     }
 
-    /// Designs a mechanism of `plugin` in this arrangement, at the budget of `brief`. A separate mechanism
-    /// for the label gets the fraction `label_share` of ε. It gets nothing of δ, because it does not use δ.
+    /// Designs a mechanism of `plugin` in this arrangement, at the budget of the [`Brief`]. A separate
+    /// mechanism for the label gets the fraction `label_share` of ε, and no part of δ, because it does not
+    /// use δ.
     ///
     /// # Errors
     /// [`Error::Budget`] unless `label_share` is strictly between zero and one; same errors as

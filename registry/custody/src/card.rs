@@ -24,11 +24,11 @@ pub struct Card<'a> {
     /// Command that maps records in the clear to the columns of the release. `None` if a model of the release
     /// can be used on records in the clear.
     pub view: Option<&'a str>,
-    /// Form of released numbers.
+    /// Form of the released numbers: rounded, clamped, or as the mechanism drew them.
     pub values: Values,
     /// Guarantee of this release.
     pub guarantee: &'a Guarantee,
-    /// Names of the released encoded columns, in the order of `noise`.
+    /// Names of the released encoded columns, in the order in which `noise` describes them.
     pub columns: &'a [String],
     /// Noise distribution of the release, in units of the encoded record.
     pub noise: &'a Noise,

@@ -36,7 +36,8 @@ enum Function {
 }
 
 impl Derivation {
-    /// Parameters of the second recommendation of RFC 9106, but with one lane.
+    /// Key derivation with a new random salt, and the parameters of the second recommendation of RFC 9106,
+    /// but with one lane.
     fn fresh() -> Result<Self, String> {
         let salt = BASE64_STANDARD.encode(random::<16>()?);
         Ok(Self { function: Function::Argon2id, memory_kib: 64 << 10, passes: 3, lanes: 1, salt })
@@ -69,7 +70,8 @@ pub(crate) fn check(passphrase: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a sealed file of this format that holds `secret`, encrypted.
+/// Returns the text of a sealed file (JSON with the name `format` and a digest) that holds `secret`,
+/// encrypted.
 ///
 /// # Errors
 /// A sentence about a passphrase that is too short, or a machine without entropy.

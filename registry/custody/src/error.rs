@@ -24,7 +24,7 @@ pub enum Error {
     Exists {
         /// The file.
         file: PathBuf,
-        /// Description of the existing file, and its treatment.
+        /// Reason why the existing file is not overwritten.
         what: &'static str,
     },
     /// A file with a secret that other users of the machine can access.
@@ -93,7 +93,8 @@ pub enum Error {
         /// The file or table.
         place: String,
     },
-    /// Records that were not admitted, so that no ledger was charged for them.
+    /// Records that were not admitted: they are not among the records that were checked before the ledger was
+    /// charged.
     #[error(
         "{}: {unknown} of {records} records were not admitted, or changed since, so no record is released; \
          release from a snapshot (checkpoint, persist, Parquet)",
@@ -143,7 +144,7 @@ pub enum Error {
     Overdrawn {
         /// Name of the data set.
         dataset: String,
-        /// Unit of the account.
+        /// Protected unit of the account, such as the whole record.
         unit: Unit,
         /// The charge (ε, δ).
         asked: Box<(Amount, Amount)>,
@@ -179,7 +180,7 @@ pub enum Error {
     Core(#[from] scumble_core::Error),
 }
 
-/// Maps the I/O error of a file of records to [`Error::Io`], like that of any other file.
+/// Maps the I/O error of a file of records to [`Error::Io`], as for any other file.
 impl From<scumble_records::Error> for Error {
     fn from(error: scumble_records::Error) -> Self {
         match error {

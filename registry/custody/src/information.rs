@@ -1,4 +1,5 @@
-//! Accounts in nats, for mutual information about which records were used.
+//! Accounts in nats, for releases that bound the mutual information between the release and the choice of
+//! records.
 
 use crate::{Amount, Error, Result, name};
 use scumble_core::{Guarantee, Notion, Unit, number};
@@ -81,8 +82,8 @@ impl InformationAccount {
     }
 }
 
-/// Upper bound, in nats, on the mutual information that this guarantee allows about which records were used.
-/// Infinite if the guarantee has no such bound.
+/// Upper bound, in nats, that this guarantee claims on the mutual information between the release and the
+/// choice of records. Infinite if the guarantee claims no upper bound.
 pub(crate) fn cost(guarantee: &Guarantee) -> f64 {
     let record_claims = guarantee.claims.iter().filter(|claim| claim.protects.covers(Unit::Record));
     let nats = record_claims.filter_map(|claim| match &claim.notion {

@@ -27,8 +27,8 @@ pub fn check_release(key: &Key, released: &Table, source: &str) -> Result<()> {
     }
 }
 
-/// Digest of a secret; `None` for any other key. A secret that counts its answers changes with each answer.
-/// The secret must be saved again if its digest changed.
+/// Digest of a secret; `None` for any other key. A secret may count the records that it has mapped, and then
+/// changes with each use. If its digest changed, the secret must be saved again.
 ///
 /// # Errors
 /// [`Error::Key`] if the secret cannot be serialized.

@@ -71,7 +71,7 @@ pub struct Account {
     pub charges: Vec<Charge>,
 }
 
-/// Cost of one release.
+/// Charge for one release: its cost in ε and δ, and its purpose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Charge {
@@ -148,7 +148,7 @@ impl Account {
 /// ε and δ of one charge.
 type Cost = (Amount, Amount);
 
-/// Cost of a release that claims nothing.
+/// Cost of a release whose guarantee has no claim that counts for the account.
 fn unbounded() -> Cost {
     (Amount::infinity(), Amount::zero())
 }
@@ -156,7 +156,7 @@ fn unbounded() -> Cost {
 /// Content of the ledger file.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Content {
-    /// Number of changes.
+    /// Number of changes made to the ledger so far.
     changes: u64,
     accounts: Vec<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -180,7 +180,8 @@ impl Ledger {
     /// - the data set was charged before this account was opened, so that its cost for `unit` is unknown;
     /// - the name of the data set looks like another name in the ledger, or mixes scripts;
     /// - `target` is missing for the label or the features, or present for another unit;
-    /// - the data set has an account in nats, and `unit` is not the volunteers' records;
+    /// - the data set has an account in nats, and `unit` is not [`Unit::Volunteer`], the record of a person
+    ///   whose data shape designs;
     /// - the file fails the checks of [`accounts`](Self::accounts).
     ///
     /// [`Error::Io`] if the file cannot be read or written.
@@ -223,7 +224,8 @@ impl Ledger {
                     total.delta()
                 )));
             }
-            // Volunteers' accounts are charged for designs, and all other accounts for releases.
+            // Accounts of volunteers (people whose records shape designs) are charged for designs, and all
+            // other accounts for releases.
             let is_of_volunteers = |unit| unit == Unit::Volunteer;
             let is_charged = |account: &Account| {
                 !account.charges.is_empty() && is_of_volunteers(account.unit) == is_of_volunteers(unit)
@@ -247,8 +249,8 @@ impl Ledger {
     /// whether the account is new, as [`init`](Self::init) does.
     ///
     /// # Errors
-    /// [`Error::Ledger`] if the data set has an account in ε for another unit than its volunteers' records;
-    /// same errors as [`init`](Self::init) for the total, the name or the file.
+    /// [`Error::Ledger`] if the data set has an account in ε for another unit than [`Unit::Volunteer`]; same
+    /// errors as [`init`](Self::init) for the total, the name or the file.
     pub fn init_information(&self, dataset: &str, nats: Amount) -> Result<bool> {
         let dataset = &name::normalised(dataset);
         self.check_names(dataset, None)?;
@@ -325,10 +327,11 @@ impl Ledger {
     }
 
     /// Charges the accounts of `dataset` for a release that scumble did not make, which protects `unit` at
-    /// the cost `cost`. If `unit` is [`Unit::Volunteer`], these are the volunteers' accounts. For any other
-    /// unit, they are all other accounts. An account for another label, or for values that `unit` does not
-    /// include, is charged an infinite cost. `target` is the label column, needed if there are accounts of
-    /// several labels. The charge is on disk when this method returns.
+    /// the cost `cost`. If `unit` is [`Unit::Volunteer`], it charges the accounts of the volunteers (people
+    /// whose records shape designs). For any other unit, it charges all other accounts. An account for
+    /// another label, or for values that `unit` does not include, is charged an infinite cost. `target` is
+    /// the label column, needed if there are accounts of several labels. The charge is on disk when this
+    /// method returns.
     ///
     /// # Errors
     /// [`Error::Overdrawn`] if the charge exceeds a budget; [`Error::Ledger`] if there is no account for
@@ -372,9 +375,9 @@ impl Ledger {
         })
     }
 
-    /// Charges every account of `dataset`, except the volunteers' accounts, for a release with this guarantee
-    /// and the label column `target`. The charge is on disk when this method returns. No byte may be released
-    /// before this method returns.
+    /// Charges every account of `dataset`, except the accounts of volunteers (people whose records shape
+    /// designs), for a release with this guarantee and the label column `target`. The charge is on disk when
+    /// this method returns. No byte may be released before this method returns.
     ///
     /// If a release claims no differential privacy for the unit of an account, its cost to that account is
     /// infinite. An example is a release with a known seed. The volunteers' accounts are charged for designs,
@@ -396,7 +399,8 @@ impl Ledger {
 
     /// Charges for the release of a [`Ticket`](crate::Ticket) like [`charge_release`](Self::charge_release),
     /// but at most once per ticket. `ticket` is the name of the ticket's key. Returns whether this call made
-    /// the charge. If several processes call this method at the same time, one of them makes the charge.
+    /// the charge. If several processes call this method for the same ticket at the same time, only one of
+    /// them makes the charge.
     ///
     /// # Errors
     /// Same errors as [`charge_release`](Self::charge_release).
@@ -549,13 +553,14 @@ impl Content {
         name::check_scripts(dataset)
     }
 
-    /// Returns another name in the ledger that looks like `dataset`.
+    /// Returns a name in the ledger that differs from `dataset` but looks like it.
     fn alike(&self, dataset: &str) -> Option<&str> {
         self.names().find(|name| !name::are_same(name, dataset) && name::look_alike(name, dataset))
     }
 
-    /// Charges the volunteers' accounts of the data set if `for_volunteers`, and otherwise all its other
-    /// accounts, including those in nats. Returns the number of charged accounts.
+    /// If `for_volunteers` is true, charges the data set's accounts for volunteers (people whose records
+    /// shape designs). If it is false, charges all other accounts of the data set, including accounts in
+    /// nats. Returns the number of charged accounts.
     fn spend(
         &mut self,
         dataset: &str,
@@ -581,7 +586,8 @@ impl Content {
         Ok(charged)
     }
 
-    /// Ticket of each charge of a data set, except its volunteers' charges.
+    /// Field `ticket` of each charge of a data set, except the charges of its accounts for volunteers (people
+    /// whose records shape designs).
     fn tickets(&self, dataset: &str) -> impl Iterator<Item = &Option<String>> {
         let own = move |account: &&Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter().filter(own).flat_map(|account| &account.charges);
@@ -590,7 +596,7 @@ impl Content {
         charges.map(|charge| &charge.ticket).chain(information)
     }
 
-    /// Ticket field of the last charge of each account that [`tickets`](Self::tickets) covers.
+    /// Field `ticket` of the last charge in each account that [`tickets`](Self::tickets) covers.
     fn last_tickets(&mut self, dataset: &str) -> impl Iterator<Item = &mut Option<String>> {
         let own = move |account: &&mut Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
         let charges = self.accounts.iter_mut().filter(own).filter_map(|account| account.charges.last_mut());

@@ -1,7 +1,7 @@
 //! Persistent state: saved designs, encrypted keys, tickets, and the ledger of spent budgets.
 //!
-//! - A *design* ([`ShippedDesign`]) is a mechanism with its parameters. It may describe the raw records that
-//!   it releases.
+//! - A *design* ([`ShippedDesign`]) is a mechanism with its parameters. It may also describe the columns of
+//!   the files whose records it releases.
 //! - A *key* ([`key`]) maps records in the clear to the columns of a release, so that a model of the release
 //!   applies to them.
 //! - A *ticket* ([`Ticket`]) is the stored secret of a release. With it, the release can be repeated at the

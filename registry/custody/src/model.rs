@@ -18,7 +18,7 @@ const DESIGN: &str = "design";
 #[derive(Debug, Clone)]
 pub struct ShippedModel {
     model: Arc<dyn ReleasedModel>,
-    /// Released numbers of the model.
+    /// Table of the released numbers that define the model.
     table: Table,
     features: Schema,
     target: Column,
@@ -27,9 +27,9 @@ pub struct ShippedModel {
 }
 
 /// Class of each row in the table of a model. The table has `rows` rows, and the target has `classes` classes
-/// (0 for a number). If a target of two classes has a single row, it belongs to the second class. If there is
-/// one row per class, the rows have the order of the classes. The model of a number has one row, and the
-/// result is empty.
+/// (0 for a number). If the target has two classes and the table has one row, the row belongs to the second
+/// class. If there is one row per class, the rows have the order of the classes. The model of a number has
+/// one row, and the result is empty.
 fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize>, String> {
     match (classes, rows) {
         (2, 1) => Ok(vec![1]),
@@ -47,7 +47,7 @@ fn constant(name: &str, text: &str) -> Column {
     column(name, Kind::Category { levels: vec![text.into()] })
 }
 
-/// Column of numbers that a file holds without scaling.
+/// Description of a column of numbers that a file holds without scaling.
 fn number(name: &str) -> Column {
     column(name, Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() })
 }
@@ -206,7 +206,7 @@ impl ShippedModel {
         &*self.model
     }
 
-    /// Released numbers of the model, which predicts from encoded records.
+    /// Table of the released numbers that define the model, which predicts from encoded records.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -230,9 +230,9 @@ impl ShippedModel {
         Ok(Reader::new(rows, &self.features, None, out_of_bounds)?)
     }
 
-    /// Decoder of predictions. Its first column is the target. A predicted number is unrounded, in the unit
-    /// of the target; a predicted date is rounded to a day. With `has_probabilities`, the probability of each
-    /// class follows.
+    /// Decoder from the output of [`predict`](Self::predict) to rows of a file. The first column is the
+    /// target. A predicted number is unrounded, in the unit of the target; a predicted date is rounded to a
+    /// day. With `has_probabilities`, the probability of each class follows.
     ///
     /// # Errors
     /// [`Error::Model`] if probabilities are requested for a number.
@@ -257,8 +257,8 @@ impl ShippedModel {
         Ok(schema.decoder(&schema.file_layout(), None).with_values(values))
     }
 
-    /// Predicts from concatenated flat records without a target. [`decoder`](Self::decoder) decodes the
-    /// result.
+    /// Predicts from encoded records without a target, given as one vector with the coordinates of one record
+    /// after the other. [`decoder`](Self::decoder) decodes the result.
     ///
     /// # Errors
     /// Same errors as [`ReleasedModel::predict`].

@@ -54,8 +54,8 @@ pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
     Ok(Sealed { body, is_untouched })
 }
 
-/// Advice on how to recreate a file whose format is an older version of `format`. Empty for another kind of
-/// file.
+/// Advice on how to recreate a file whose format `found` is another version of `format`. Empty for another
+/// kind of file.
 fn how_to_remake(found: &str, format: &str) -> &'static str {
     let Some((kind, _)) = format.rsplit_once('-').filter(|(kind, _)| found.starts_with(kind)) else {
         return "";
@@ -198,8 +198,8 @@ fn digest(body: &Map<String, Value>) -> serde_json::Result<String> {
     Ok(hexadecimal(&Sha256::digest(serde_json::to_vec(&SortedObject(body))?)))
 }
 
-/// Value with the names of every object sorted. A serde_json map keeps the order of the file if any crate of
-/// the binary enables its feature `preserve_order`.
+/// JSON value that is serialized with the names of every object sorted. A serde_json map keeps the order of
+/// the file if any crate of the binary enables its feature `preserve_order`.
 struct Sorted<'v>(&'v Value);
 
 struct SortedObject<'v>(&'v Map<String, Value>);

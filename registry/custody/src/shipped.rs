@@ -121,7 +121,7 @@ impl ShippedDesign {
         Ok(Reader::new(rows, schema, target.as_deref(), out_of_bounds)?)
     }
 
-    /// Decoder from released records to rows of cells.
+    /// Decoder from released records to rows of a file.
     ///
     /// # Errors
     /// Same errors as [`local`](Self::local) and [`records`](Self::records).
@@ -142,7 +142,8 @@ impl ShippedDesign {
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
-    /// Decoder for the noise-free view of the records of `reader`.
+    /// Decoder for the noise-free view of the records of `reader`: the output of the mechanism without its
+    /// noise.
     ///
     /// # Errors
     /// Same errors as [`release_decoder`](Self::release_decoder).
@@ -152,8 +153,8 @@ impl ShippedDesign {
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
-    /// Decoder for the rows that a curator released, with the shape `layout` and this noise. `input` has the
-    /// input columns.
+    /// Decoder for the rows that a curator released, with the columns of `layout` and this noise. `input` has
+    /// the input columns.
     ///
     /// # Errors
     /// Same errors as [`records`](Self::records).
@@ -168,7 +169,7 @@ impl ShippedDesign {
         Ok(self.decoder_of(layout)?.with_values(values).with_input(input, &[], &exact))
     }
 
-    /// Decoder for records of shape `layout`: a curator's rows, or records collected from reports.
+    /// Decoder for records with the columns of `layout`: a curator's rows, or records collected from reports.
     ///
     /// # Errors
     /// Same errors as [`records`](Self::records).
@@ -191,8 +192,9 @@ impl ShippedDesign {
         }
     }
 
-    /// Reads a file released by this design, for learning. Returns the released table, with numbers in the
-    /// form `values`, and the distribution of its noise conditional on the noise-free view.
+    /// Reads a file released by this design, to train a model on it. Returns the released table, with numbers
+    /// in the form `values`, and the distribution of its noise given the noise-free view (the output of the
+    /// mechanism without its noise).
     ///
     /// # Errors
     /// Same errors as [`Reader::new`], [`Reader::read_all`], [`local`](Self::local) and
@@ -263,7 +265,7 @@ impl ShippedDesign {
     ///
     /// # Errors
     /// [`Error::PrivateVolunteers`](scumble_core::Error::PrivateVolunteers) if the design would publish
-    /// information about volunteers whose records are private;
+    /// information about volunteers (people whose records shape the design) whose records are private;
     /// [`Error::DeltaOfVolunteers`](scumble_core::Error::DeltaOfVolunteers) if its δ for the volunteers
     /// permits publishing one of their records; [`Error::Unsaveable`] if the design cannot be written.
     pub fn to_json(&self) -> Result<String> {

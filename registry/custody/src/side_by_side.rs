@@ -32,10 +32,11 @@ impl ShippedDesign {
     /// Designs `parts` side by side for records of `schema`, with the label `target`. The design uses and
     /// releases only the columns that some part names.
     ///
-    /// A part whose only column is the label gets the fraction `label_share` of the budget of `brief`, unless
-    /// there are no other parts. The other parts divide the rest of the budget in proportion to their number
-    /// of columns. `brief` is for records of the whole schema. A part whose only column is the label gets no
-    /// private volunteers, because the mechanism for the label could claim nothing for the volunteers.
+    /// A part whose only column is the label gets the fraction `label_share` of the budget of the [`Brief`],
+    /// unless there are no other parts. The other parts divide the rest of the budget, each in proportion to
+    /// its number of columns. `brief` is for records of the whole schema. A part whose only column is the
+    /// label gets no records of private volunteers (people whose records may shape a design). Its mechanism
+    /// could not claim a guarantee for the volunteers.
     ///
     /// # Errors
     /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a column that the schema lacks;

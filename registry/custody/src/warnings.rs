@@ -12,7 +12,7 @@ const LARGEST_EPSILON: f64 = 10.0;
 const SHARE_OF_ONE_IN_PEOPLE: f64 = 0.1;
 /// Number of people assumed for the check of δ if the number is unknown.
 const FEWEST_PEOPLE: u64 = 100;
-/// Upper bounds on the bytes and rows of a file that are searched for a person in several rows.
+/// Upper bounds on the bytes and rows of a file that are searched for an id that occurs in several rows.
 const SEARCHED_BYTES: u64 = 64 << 20;
 const SEARCHED_ROWS: usize = 1 << 20;
 /// Upper bound on the number of levels of a column that is assumed not to identify people.
@@ -130,7 +130,7 @@ const PEOPLE: [&str; 17] = [
     "donor",
     "account",
 ];
-/// Suffixes of a word for a person in the name of an id column.
+/// Suffixes that may follow a word for a person in the name of an id column.
 const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
 /// Names of id columns that contain no word for a person.
 const PERSON_IDS: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];

@@ -131,7 +131,7 @@ impl<'a> Subject<'a> {
         self.design.local().ok()
     }
 
-    /// Records of the example, repeated to more than two blocks.
+    /// Records of the example, repeated to more than two blocks of [`local::BLOCK`] records.
     fn long_table(&self) -> Result<Table> {
         let n = self.example.table.len();
         let rows: Vec<usize> = (0..2 * local::BLOCK + 100).map(|row| row % n).collect();
@@ -143,7 +143,8 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
     design.mechanism().release(table, &mut Randomness::seeded(seed))
 }
 
-/// Returns whether a release consists of records, which have a noise-free view. Reports and models do not.
+/// Returns whether a release consists of records, and therefore has a noise-free view. Reports and models
+/// have no such view.
 fn has_view(release: &Release) -> bool {
     release.collector().is_none() && release.key.model().is_none()
 }
@@ -221,8 +222,8 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
     })
 }
 
-/// Returns whether the noise-free view differs from the record by at most 0.01 in each feature, as on a
-/// coarse lattice.
+/// Returns whether the noise-free view differs from the record by at most 0.01 in each feature. This is the
+/// case if the mechanism only rounds the features.
 fn is_only_rounded(local: &dyn LocalMechanism, table: &Table) -> Result<bool> {
     let view = local::view(local, table)?;
     let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= 0.01;
@@ -412,7 +413,8 @@ fn is_deterministic(subject: &Subject) -> Verdict {
     })
 }
 
-/// Releases many copies of one record. Neither all rows of a block nor two blocks may be equal.
+/// Releases three blocks of copies of one record, each of [`local::BLOCK`] rows. The rows of a block must not
+/// all be equal, and no two blocks may be equal.
 fn never_repeats_noise(subject: &Subject) -> Verdict {
     if subject.local().is_none() || subject.design.mechanism().guarantee().claims.is_empty() {
         return Ok(());
@@ -572,8 +574,8 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
         }
         None => {
             let (release, view) = with_view(&design, &subject.example.table)?;
-            // A report without noise still depends on a randomly chosen question. Rows that belong to no
-            // record have no view of a record.
+            // A report without noise still depends on a randomly chosen question. Synthetic rows do not
+            // belong to records, so they cannot equal the view of a record.
             let has_view = has_view(&release) && !is_synthetic(&design);
             require(!has_view || release.table == view, || "the release is not the view".into())?;
         }
@@ -832,14 +834,14 @@ fn takes_unlabelled_volunteers(subject: &Subject) -> Verdict {
 
 fn admits_its_volunteers(subject: &Subject) -> Verdict {
     let table = &subject.example.table;
-    // Saving a design also checks its claim for private volunteers. For public volunteers there is no such
-    // check.
+    // Volunteers are people whose records may shape a design. Saving a design also checks its claim for
+    // private volunteers, but nothing for public volunteers.
     for (volunteers, whose) in
         [(Volunteers::Private(table.clone()), "private"), (Volunteers::Public(table.clone()), "public")]
     {
         let shaped_by = volunteers.shaped_by();
         if subject.design.mechanism().guarantee().shaped_by == shaped_by {
-            continue; // the example's own volunteers shaped it, and it says so
+            continue; // the example's own volunteers shaped the design, and its guarantee says so
         }
         let design_with = |volunteers| {
             let brief = Brief { volunteers, ..subject.example.brief.clone() };

@@ -21,10 +21,10 @@ pub struct Faulty {
 /// Description that a faulty variant gives of its noise.
 #[derive(Debug, Clone)]
 enum Describes {
-    /// Description of the honest mechanism.
+    /// Description that the honest mechanism gives of its noise.
     Honest,
     Nothing,
-    /// Description of this mechanism.
+    /// Description that this mechanism gives of its noise.
     By(Arc<dyn LocalMechanism>),
 }
 
@@ -36,35 +36,37 @@ pub enum Fault {
     /// Releases by another mechanism, which spends more than the claimed budget. Its noise is too small, its
     /// odds of the true value are too large, or the parts of its budget add up to more than the whole.
     By(Arc<dyn LocalMechanism>),
-    /// Releases by another mechanism, and adds back everything that its clip removes. A mechanism has this
-    /// fault if it forgets to clip, or if it takes its sensitivity from a sample and other records exceed it.
+    /// Releases by another mechanism, and adds back the difference between the record and its clipped value.
+    /// A mechanism has this fault if it forgets to clip, or if it takes its sensitivity from a sample and
+    /// other records exceed it.
     Unclipped(Arc<dyn LocalMechanism>),
-    /// Encodes by the first mechanism, which moves points into a wide set. Adds the noise of the second,
-    /// which is calibrated to a narrow set. Points outside the narrow set are released without being moved
-    /// into it.
+    /// Encodes by the first mechanism, which moves points into a wide set. Adds the noise of the second
+    /// mechanism, which is calibrated to a narrow set. Points outside the narrow set are released without
+    /// being moved into it.
     Unmoved(Arc<dyn LocalMechanism>, Arc<dyn LocalMechanism>),
     /// Releases this coordinate unchanged.
     Bare(usize),
     /// Adds the noise of the first coordinate to the second coordinate too.
     Shared,
-    /// Draws the noise again until no coordinate's noise exceeds this bound.
+    /// Draws the noise again until the noise of every coordinate is at most this bound in absolute value.
     CutOff(f64),
-    /// Draws the noise from one seed, regardless of the stream.
+    /// Draws the noise of every record from one fixed seed, regardless of the random stream that it is given.
     OneSeed,
-    /// No fault: the noise is keyed by the record and a random id. A release with a ticket draws its noise in
-    /// this way, from a stored secret, and must pass.
+    /// No fault: the noise is determined by a secret key, the record and a random id. A release with a ticket
+    /// draws its noise in this way, from a stored secret, and must pass.
     Keyed,
-    /// Keys the noise by the record without an id, so that a record has only one possible noise.
+    /// Determines the noise by a secret key and the record, without an id. A record then has only one
+    /// possible noise.
     KeyedByRecord,
     /// Draws the same random numbers for every record of a release.
     SharedByRecords,
-    /// Draws the same random numbers for every block of a release.
+    /// Draws the same random numbers for every block of 1024 records of a release.
     SharedByBlocks,
     /// Draws every release from one seed, regardless of the randomness it is given.
     SeedIgnored,
     /// Releases the first row of every release unchanged.
     FirstRowBare,
-    /// Releases the rows that are left over after the last whole block unchanged.
+    /// Releases the rows after the last whole block of 1024 rows unchanged.
     RestBare,
     /// Releases a record that is zero in the first coordinate unchanged.
     ZeroBare,
@@ -76,7 +78,8 @@ pub enum Fault {
     /// Draws Laplace noise by inversion from a uniform number with only this many values. The second number
     /// is the scale of the noise.
     FewValues(u64, f64),
-    /// Fails one time in a hundred, and only if the first coordinate is at its upper end.
+    /// Returns an error instead of a release with probability 1/100, but only if the first coordinate is at
+    /// its upper bound.
     FailsAtTheTop,
     /// Rounds the first coordinate to a multiple of 1/4, also at the bounds, and adds discrete Laplace noise
     /// of scale 1. The noise is calibrated to the width between the bounds, but rounding may move points
@@ -276,7 +279,7 @@ impl LocalMechanism for Faulty {
         self.honest.noise()
     }
 
-    /// Likelihood of the honest mechanism, which the author of the fault would state.
+    /// Log-likelihood of the release under the honest mechanism, which the author of the fault would state.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         self.honest.log_likelihood(point, released)
     }

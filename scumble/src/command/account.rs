@@ -149,7 +149,8 @@ pub(super) struct LaplaceAccuracyArguments {
 #[derive(Args)]
 #[command(after_help = PAC_EXAMPLES)]
 pub(super) struct PacArguments {
-    /// Secret to protect: the mixed records (corollary-1), or the transformation (theorem-3).
+    /// Secret to protect: the mixed records (corollary-1), or the transformation of the mixed records
+    /// (theorem-3).
     #[arg(long, value_name = "THEOREM")]
     theorem: Theorem,
     /// ε: largest ℓ₂ distance over all coordinates at which a recovery counts as a success.
@@ -455,7 +456,7 @@ fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
     Ok(Answer { json, text })
 }
 
-/// Formats ε, which may be small, to four significant digits, rounded by `round`.
+/// Formats ε to four significant digits, because ε may be small. `round` rounds the digits.
 fn digits(epsilon: f64, round: fn(f64) -> f64) -> String {
     if epsilon == 0.0 {
         return "0".into();

@@ -19,7 +19,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("what").required(true).args(["name", "design", "all"])))]
 pub(super) struct AuditArguments {
-    /// A mechanism, as `list` shows it: the audit attacks its example.
+    /// A mechanism, as `list` shows it: the audit attacks the mechanism's example design.
     name: Option<String>,
     /// A saved design.
     #[arg(long, value_name = "DESIGN.json")]

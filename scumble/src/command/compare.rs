@@ -182,7 +182,7 @@ pub(super) fn compare(
         took: start.elapsed(),
     };
     let written = write(arguments, &page);
-    // A file that cannot be written does not suppress the result.
+    // The result is printed even if an output file could not be written.
     if as_json {
         print_json(&comparison.to_json(&outcome))?;
     } else if arguments.full {
@@ -210,12 +210,13 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
     Ok(())
 }
 
-/// Share of volunteers, without labels, and budgets of a plain comparison: one whose options choose neither
-/// data nor mechanisms. It uses the wine data.
+/// Share of the training records that belong to volunteers (people whose records may shape designs), and the
+/// budgets ε, of a plain comparison. The volunteers have no labels. A plain comparison is one whose options
+/// choose neither data nor mechanisms. It uses the wine data.
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
-/// Mechanisms that a plain comparison adds to all quick ones, each with a parameter that cuts its time to a
-/// second.
+/// Mechanisms that a plain comparison (one whose options choose neither data nor mechanisms) adds to all
+/// quick mechanisms. Each has a parameter that cuts its time to a second.
 const SLOW_ONES: [(&str, &str, u64); 1] = [("vlm", "epochs", 20)];
 
 impl CompareArguments {
@@ -225,7 +226,7 @@ impl CompareArguments {
     }
 
     /// Returns true if the options do not choose data or mechanisms. The command then compares a wide choice
-    /// on the embedded wine data.
+    /// of mechanisms on the embedded wine data.
     fn is_plain(&self) -> bool {
         self.config.is_none() && self.input.is_none() && self.mechanism.is_empty()
     }
@@ -380,7 +381,8 @@ fn candidates(
             .map(|name| Ok(Candidate { is_named: true, ..Candidate::new(*registry.get(name)?) }))
             .collect::<Result<_, Failure>>()?,
     };
-    // A setting may omit the name if all candidates are one mechanism with different parameters.
+    // A setting may omit the name of its mechanism if all candidates are one mechanism with different
+    // parameters.
     let is_one = candidates.windows(2).all(|pair| pair[0].plugin.name == pair[1].plugin.name);
     let unnamed = if is_one { candidates.len() } else { 0 };
     let mechanisms = candidates.iter_mut();
@@ -505,7 +507,8 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     }
 }
 
-/// Formats the best mechanism for each goal at each budget, with its cost.
+/// Formats the best mechanism for each goal (protected part of a record, and trust model) at each budget. The
+/// cost of a mechanism is its loss of score compared with a model of records in the clear.
 fn choices(outcome: &Outcome, scores: &Scores) -> String {
     let choices = outcome.choices(scores);
     let Some(first) = choices.first() else {

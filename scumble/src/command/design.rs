@@ -198,8 +198,8 @@ fn schema(arguments: &DesignArguments) -> Result<Schema, Failure> {
     })
 }
 
-/// Builds the design request, except for its mechanisms. Also returns the number of clipped cells of each
-/// column of the volunteers' records.
+/// Builds the design request, except for its mechanisms. Also returns the number of cells whose values were
+/// clipped to their bounds, for each column of the volunteers' records.
 fn request<'a>(
     arguments: &'a DesignArguments,
     schema: &'a Schema,

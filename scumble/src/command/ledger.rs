@@ -92,7 +92,7 @@ pub(super) struct BudgetArguments {
     #[arg(long, value_name = "D", default_value_t = Amount::zero(), allow_negative_numbers = true)]
     delta: Amount,
     /// Nats of mutual information about which records were used, in place of ε: for releases that hide
-    /// membership (`pac-statistics`). Nats never pay for an ε.
+    /// membership (`pac-statistics`). An account in nats cannot be charged for an ε.
     #[arg(
         long,
         value_name = "B",

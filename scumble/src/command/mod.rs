@@ -96,7 +96,8 @@ enum Command {
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
     Release(release::ReleaseArguments),
-    /// Estimate means and frequencies of the people behind a release, with intervals that count its noise.
+    /// Estimate means and frequencies of the people behind a release, with intervals that account for its
+    /// noise.
     Estimate(estimate::EstimateArguments),
     /// Draw records in the schema's columns from the reports of many people, if a design releases reports.
     Collect(collect::CollectArguments),
@@ -375,8 +376,8 @@ fn spinning<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Prints the number of clipped cells of each column on stderr. The numbers are for the owner of the data,
-/// and never enter a release or a card.
+/// Prints the number of cells whose values were clipped to their bounds, for each column, on stderr. The
+/// numbers are for the owner of the data, and never enter a release or a card.
 fn tell_clipped(file: &str, columns: &[Clipped]) {
     if columns.is_empty() {
         return;

@@ -29,7 +29,7 @@ impl Provenance {
     /// carries a digest. `carried` is the digest in the input, and `file` the design's file.
     ///
     /// # Errors
-    /// [`OtherDesign`](crate::custody::Error::OtherDesign) if the digest is that of another design. Another
+    /// [`OtherDesign`](crate::custody::Error::OtherDesign) if the digest belongs to another design. Another
     /// error if `card` is not a card, or is the card of another file.
     pub(super) fn check(
         &self,

@@ -1,4 +1,4 @@
-//! Text format of a file of records: from the options, or recognised.
+//! Text format of a file of records: given by options, or recognised from the text of the file.
 
 use super::complain;
 use crate::parquet::open;

@@ -116,7 +116,7 @@ impl From<ValuesArgument> for Values {
 struct Outputs {
     released: Output,
     values: ValuesArgument,
-    /// Name of the secret behind the noise, if a ticket keeps it.
+    /// Name of the secret that determines the noise, if a ticket stores this secret.
     ticket: Option<String>,
     card: Option<NewFile>,
     /// The key's file and its passphrase.
@@ -130,10 +130,11 @@ struct Done {
     /// Description of a released model, for the card.
     model: Option<Value>,
     guarantee: Guarantee,
-    /// Encoded columns that were released, in the order of the noise.
+    /// Names of the encoded columns that were released, in the order in which `noise` describes them.
     columns: Vec<String>,
     noise: Noise,
-    /// Clipped cells, which only the owner of the data may see.
+    /// Number of cells of each column whose values were clipped. Only the owner of the data may see these
+    /// numbers.
     clipped: Vec<Clipped>,
     key: Option<Key>,
 }
@@ -504,8 +505,8 @@ impl Work<'_> {
     }
 
     /// Warns if a column that seems to identify people, by its name, repeats a value early in the file. A
-    /// claim assumes one row per person. Nothing is checked here if `--id` names the ids, because a keyed
-    /// release checks the ids itself, or if the input can be read only once.
+    /// claim assumes one row per person. Nothing is checked here if `--id` names the ids, because a release
+    /// with a ticket checks the ids itself. Nothing is checked either if the input can be read only once.
     fn warn_of_repeats(&self) -> Result<(), Failure> {
         let input = &self.arguments.input;
         let is_plain = std::fs::metadata(input).is_ok_and(|found| found.is_file());
@@ -554,7 +555,7 @@ impl Work<'_> {
     }
 }
 
-/// Updates the position of the bar, in the bar's own unit.
+/// Updates the position of the progress bar, in the unit of its length.
 ///
 /// # Errors
 /// [`Interrupted`](records::Error::Interrupted) if the user asked to stop.

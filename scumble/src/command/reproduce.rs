@@ -88,7 +88,7 @@ pub(super) fn reproduce(
     for result in selected {
         let report = run(registry, result, arguments)?;
         let written = write(&report, arguments);
-        // A file that cannot be written does not suppress the result.
+        // The result is printed even if an output file could not be written.
         if !as_json {
             print(&report_text(&report))?;
         }
@@ -106,8 +106,8 @@ pub(super) fn reproduce(
     }
 }
 
-/// Formats the document of these claims. It shows the charts if their folder lies below the document's
-/// folder.
+/// Formats the document of `claims`, which come from the reports of reproduced results. The document shows
+/// the charts if their folder lies below the document's folder.
 fn as_document(claims: &[Claims], arguments: &ReproduceArguments) -> String {
     let document = arguments.markdown.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let folder = arguments.from.as_ref().or(arguments.output.as_ref());

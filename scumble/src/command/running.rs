@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Options for running a comparison.
 pub(super) struct Running<'a> {
-    /// Activity, shown before the bar.
+    /// Name of the activity, shown before the progress bar.
     pub(super) what: &'a str,
     /// File that keeps finished trials.
     pub(super) store: Option<&'a Path>,
@@ -18,11 +18,11 @@ pub(super) struct Running<'a> {
     pub(super) jobs: Option<NonZeroUsize>,
 }
 
-/// Message for an interrupt, which names the file of finished trials.
+/// Message that the command prints at an interrupt. It names the file of finished trials.
 static KEPT: Mutex<String> = Mutex::new(String::new());
 
 impl Running<'_> {
-    /// Runs the comparison. Trials taken from the store count as done.
+    /// Runs the comparison. Trials read from the file of finished trials count as done in the progress bar.
     ///
     /// # Errors
     /// Returns an error if the threads cannot be created, or if the interrupt handler cannot be set.
@@ -52,8 +52,8 @@ impl Running<'_> {
         Ok(outcome)
     }
 
-    /// Makes an interrupt end the command with a line that says what is kept. A store gains only complete
-    /// lines, so an interrupt leaves it readable.
+    /// Makes an interrupt end the command with a line that says what is kept. The file of finished trials
+    /// gains only complete lines, so it stays readable after an interrupt.
     fn hear_interrupts(&self) -> Result<(), Failure> {
         static HEARD: OnceLock<()> = OnceLock::new();
         *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = match self.store {

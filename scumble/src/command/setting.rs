@@ -76,7 +76,8 @@ impl<'t> Setting<'t> {
             },
             Ok(_) => Err(format!("--set {text:?}: the mechanism {name:?} does not take part").into()),
             Err(error) if unnamed == 0 => Err(error.into()),
-            // The nearest parameter is named when the setting is applied.
+            // The error about an unknown parameter, with the nearest name, is made when the setting is
+            // applied.
             Err(_) => Ok(()),
         }
     }

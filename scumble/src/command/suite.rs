@@ -81,7 +81,7 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
     }
     let command = command_line();
     let (table, numbers) = (results.to_markdown(&command), results.to_json());
-    // A file that cannot be written does not suppress the result.
+    // The result is printed even if an output file cannot be written.
     if as_json {
         print_json(&numbers)?;
     } else {

@@ -10,7 +10,8 @@ use console::style;
 /// Maximum width of a line, on any terminal.
 const WIDEST: usize = 100;
 
-/// Hints for more details and for adding volunteers, in the terms of the interface that shows the screen.
+/// Hints for more details and for adding volunteers (people whose records may shape designs), in the terms of
+/// the interface that shows the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
     /// Option that prints the reasons for left-out mechanisms.
@@ -115,7 +116,8 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
     format!("What to choose: {}, and {more} (95 %)\n{}{nothing}", scores.metric.title(), table)
 }
 
-/// Formats the best mechanism at the `shown` budgets, for each goal.
+/// Formats the best mechanism at the `shown` budgets, for each goal (protected part of a record, and trust
+/// model).
 fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
     let mut table = Table::new();
     let header = shown.iter().map(|epsilon| format!("ε = {}", number::short(*epsilon)));
@@ -148,7 +150,7 @@ fn shortened(title: &str) -> String {
 }
 
 /// Selects `most` of the budgets, evenly spread. The selection always contains the middle budget, whose
-/// commands are shown; of two selected budgets it is the first.
+/// commands are shown. If `most` is two, it contains the middle and the last budget.
 fn spread_budgets(budgets: &[f64], most: usize) -> Vec<f64> {
     let last = budgets.len() - 1;
     match most {
@@ -157,7 +159,7 @@ fn spread_budgets(budgets: &[f64], most: usize) -> Vec<f64> {
         2 => vec![middle(budgets), budgets[last]],
         count => {
             let mut places: Vec<usize> = (0..count).map(|at| (at * last) / (count - 1)).collect();
-            // With an even number of budgets, the middle one may fall between two selected ones.
+            // The middle budget may fall between two selected budgets, and then replaces a selected budget.
             if !places.contains(&(last / 2)) {
                 places[(count - 1) / 2] = last / 2;
             }
@@ -264,8 +266,8 @@ fn wrapped(text: &str, width: usize) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Adds colours to headings, missing evidence and commands, if the terminal shows them and NO_COLOR does not
-/// forbid them.
+/// Adds colours to headings, commands and the words "no evidence", if the terminal shows colours and NO_COLOR
+/// does not forbid them.
 fn coloured(text: &str) -> String {
     let line = |line: &str| match line {
         line if line.starts_with("What to choose") => style(line).bold().to_string(),

@@ -33,8 +33,8 @@ pub(super) struct ViewArguments {
     /// File for the viewed records: Parquet if its name ends in .parquet, else CSV. They are not private.
     #[arg(long, value_name = "VIEW")]
     output: PathBuf,
-    /// The secret key of a curator's release. A key that counts its answers is replaced by a key with the new
-    /// count.
+    /// The secret key of a curator's release. A key that counts the records it has mapped is replaced by a
+    /// key with the new count.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
     #[command(flatten)]
@@ -112,8 +112,8 @@ fn view_stream(
     Ok((streamed.records, streamed.clipped))
 }
 
-/// Views all records at once, with the curator's key. A key that counts its answers is saved before the
-/// answers are written.
+/// Views all records at once, with the curator's key. A key that counts the records it has mapped is saved
+/// before the mapped records are written.
 fn view_table(
     arguments: &ViewArguments,
     design: &ShippedDesign,

@@ -34,7 +34,7 @@ pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
 ///
 /// `share` is the observed frequency of the event. `information` is ln(1/α) divided by the number of trials,
 /// where α is the largest allowed probability of a bound above the true probability. Clopper and Pearson's
-/// bound has the same guarantee, and is hardly tighter for many trials.
+/// bound also exceeds the true probability with probability at most α, and is hardly tighter for many trials.
 fn by_chernoff(share: f64, information: f64) -> f64 {
     let divergence = |p: f64| {
         let term = |a: f64, b: f64| if a > 0.0 { a * (a / b).ln() } else { 0.0 };

@@ -30,12 +30,13 @@ impl Target {
 
     fn is_met(&self, run: Result<Run>) -> bool {
         let Ok(run) = run else { return false };
-        // Rényi divergences are faster to check. Either upper bound proves the target.
+        // Rényi divergences and privacy loss distributions both give an upper bound on ε. Either bound proves
+        // the target, and the one by Rényi divergences is faster.
         self.is_met_by_renyi(Ok(run))
             || self.directions(run).all(|at| is_at_most(self.epsilon, run, self.delta, self.neighbours, at))
     }
 
-    /// The directions in which neighbours may differ, as indices.
+    /// Indices of the directions in which neighbours may differ, such as adding and removing a record.
     fn directions(&self, run: Run) -> std::ops::Range<usize> {
         0..run.pairs(self.neighbours).len()
     }
@@ -44,8 +45,8 @@ impl Target {
         epsilon_above(run, self.delta, self.neighbours, direction)
     }
 
-    /// Returns whether Rényi divergences prove the target. They are faster than the bound by privacy loss
-    /// distributions, but not as tight.
+    /// Returns whether Rényi divergences prove the target. Their bound on ε is faster to compute than the
+    /// bound by privacy loss distributions, but not as tight.
     fn is_met_by_renyi(&self, run: Result<Run>) -> bool {
         let epsilon = run.and_then(|run| renyi::epsilon(&[run], self.delta, self.neighbours));
         epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)
@@ -81,8 +82,8 @@ impl Target {
     }
 }
 
-/// The least noise multiplier with which `steps` steps meet the target, to a relative accuracy of a
-/// millionth.
+/// The least noise multiplier with which `steps` steps of a [`Run`] meet the target, to a relative accuracy
+/// of a millionth.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the sampling rate or the number of steps is invalid;
@@ -95,7 +96,8 @@ pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Resul
     found.ok_or(Error::Unreachable { name: "noise multiplier", range })
 }
 
-/// The largest sampling rate at which `steps` steps meet the target, to a relative accuracy of a millionth.
+/// The largest sampling rate at which `steps` steps of a [`Run`] meet the target, to a relative accuracy of a
+/// millionth.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the noise multiplier or the number of steps is invalid;
@@ -108,7 +110,7 @@ pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Resul
     one_in.map(|one_in| 1.0 / one_in).ok_or(Error::Unreachable { name: "sampling rate", range: "1e-8 to 1" })
 }
 
-/// The largest number of steps that meets the target.
+/// The largest number of steps of a [`Run`] that meets the target.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the sampling rate or the noise multiplier is invalid;

@@ -8,9 +8,10 @@ use std::f64::consts::LN_2;
 /// The accuracy of the best classifier of latent vectors that are released with ε-differentially private
 /// Laplace noise.
 ///
-/// Each class is at one of the K vertices of the ℓ₁ ball of a latent space of K/2 dimensions. The accuracy A
-/// is equation 28 of *Learning to noise*, with d = K/2 and noise scale b = 2/ε: A = ∫₀^∞ (1/2b)·exp(−|c −
-/// 1|/b)·(1 − exp(−c/b))^(d−1) dc.
+/// A latent vector is the vector of d = K/2 numbers that encodes a record, for K = `classes` equally common
+/// classes. Each class is at one of the K vertices of the ℓ₁ ball of the latent space. The accuracy A is
+/// equation 28 of *Learning to noise*, with noise scale b = 2/ε: A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 −
+/// exp(−c/b))^(d−1) dc.
 ///
 /// A rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. The relative error of the computed A is below
 /// 10⁻¹⁰. Equation 10 of the paper writes A as an alternating sum, which loses its digits as K grows (errata

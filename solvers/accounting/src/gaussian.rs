@@ -11,8 +11,8 @@ use crate::search::least;
 use statrs::function::erf::erfc_inv;
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-/// A factor above one plus the relative error of [`delta`]. It keeps the inverses of [`delta`] on the safe
-/// side.
+/// A factor that exceeds one plus the relative error of [`delta`]. The inverses of [`delta`] multiply δ by
+/// this factor, so that they never underestimate it.
 const MARGIN: f64 = 1.0 + 1e-10;
 
 /// Privacy profile δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) of the Gaussian mechanism, for any ε (also
@@ -48,7 +48,8 @@ pub fn delta(mu: f64, epsilon: f64) -> f64 {
     (twice / 2.0).clamp(0.0, 1.0)
 }
 
-/// The least ε ≥ 0 at which a Gaussian mechanism with parameter `mu` has δ(ε) ≤ `delta`.
+/// The least ε ≥ 0 at which a Gaussian mechanism has δ(ε) ≤ `delta`. `mu` is μ, the ℓ₂ sensitivity divided by
+/// the standard deviation of the noise.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless μ > 0 is finite and 0 < δ < 1.
@@ -58,7 +59,8 @@ pub fn epsilon(mu: f64, delta: f64) -> Result<f64> {
     Ok(least(0.0, f64::MAX, |epsilon| self::delta(mu, epsilon) * MARGIN <= delta).unwrap_or(f64::INFINITY))
 }
 
-/// The largest μ at which the Gaussian mechanism is (ε, δ)-differentially private.
+/// The largest μ, the ℓ₂ sensitivity divided by the standard deviation of the noise, at which the Gaussian
+/// mechanism is (ε, δ)-differentially private.
 ///
 /// ```
 /// use scumble_accounting::gaussian;
@@ -73,7 +75,8 @@ pub fn epsilon(mu: f64, delta: f64) -> Result<f64> {
 pub fn mu(epsilon: f64, delta: f64) -> Result<f64> {
     check_epsilon(epsilon)?;
     check_delta(delta)?;
-    // The search is for the least standard deviation, so that the result is on the safe side.
+    // The search is for the least standard deviation 1/μ that satisfies the target, so that its error
+    // increases the noise.
     let sigma =
         least(f64::MIN_POSITIVE, f64::MAX, |sigma| self::delta(1.0 / sigma, epsilon) * MARGIN <= delta);
     Ok(sigma.map_or(0.0, |sigma| 1.0 / sigma))

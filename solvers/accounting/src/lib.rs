@@ -19,8 +19,8 @@
 //! relations, ε of the same training can differ by a factor of two or more. So no function of this crate has
 //! a default relation.
 //!
-//! The modules on Gaussian noise assume continuous noise on real numbers. The privacy loss of a sampler of
-//! discrete noise on a lattice is larger; its author must add the difference.
+//! The modules on Gaussian noise assume continuous noise on real numbers. The privacy loss of discrete noise
+//! on a lattice is larger. The author of a mechanism with such noise must add the difference.
 
 pub mod binomial;
 pub mod calibrate;

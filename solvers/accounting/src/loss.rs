@@ -1,17 +1,18 @@
 //! Privacy loss distributions: upper and lower bounds on δ(ε) of many steps.
 //!
-//! The privacy loss of a step is put on a grid in two ways. P and Q are the output distributions of the step
-//! for two neighbouring data sets. A *cell* is an interval of outputs, and a grid point is a value of the
-//! loss. For the upper bound, the mass of each cell between two grid points is split between both points. P
-//! and Q thus keep their masses ("connect the dots", Doroshenko and others 2022). The true pair of
-//! distributions is a post-processing of the resulting pair. For the lower bound, all outputs in one cell are
-//! merged, which is post-processing of the true pair. Each cell extends just so far to both sides of a grid
-//! point that the loss of the merged output is the point's loss.
+//! A step is one release of the Poisson-sampled Gaussian mechanism. Its privacy loss is put on a grid in two
+//! ways. P and Q are the output distributions of the step for two neighbouring data sets. A *cell* is an
+//! interval of outputs, and a grid point is a value of the loss. For the upper bound, the mass of each cell
+//! between two grid points is split between both points. P and Q thus keep their masses ("connect the dots",
+//! Doroshenko and others 2022). The true pair of distributions is a post-processing of the resulting pair.
+//! For the lower bound, all outputs in one cell are merged, which is post-processing of the true pair. Each
+//! cell extends just so far to both sides of a grid point that the loss of the merged output is the point's
+//! loss.
 //!
 //! Steps compose by convolution, through Fourier transforms. First, the distribution is tilted: the mass at
-//! each loss l is multiplied by e^(tl), with t such that the mean lies at the ε in question. Small δ are then
-//! as accurate as large ones. The sum of losses is kept in a finite window. The errors of the transforms and
-//! of the window are bounded, then added to the upper δ and subtracted from the lower δ.
+//! each loss l is multiplied by e^(tl), with t such that the mean lies at the ε for which δ(ε) is computed.
+//! Small δ are then as accurate as large ones. The sum of losses is kept in a finite window. The errors of
+//! the transforms and of the window are bounded, then added to the upper δ and subtracted from the lower δ.
 
 use crate::error::{check, check_epsilon};
 use crate::renyi::{Conversion, Tilted, steps};
@@ -32,8 +33,8 @@ pub struct Bounds {
 
 /// Bounds on the least ε for which the runs together are (ε, δ)-differentially private.
 ///
-/// The upper bound is a proof. No proof can give an ε below the lower bound, because some data sets satisfy
-/// no smaller ε.
+/// The upper bound is a proof. No proof can give an ε below the lower bound, because the runs on some
+/// neighbouring data sets satisfy no smaller ε.
 ///
 /// ```
 /// use scumble_accounting::{Neighbours, Run, loss};
@@ -60,13 +61,14 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bound
     }))
 }
 
-/// The upper bound of [`epsilon`], in only one of the directions in which neighbours differ.
+/// The upper bound of [`epsilon`], in only one of the directions in which neighbours differ. `direction` is
+/// its index in [`Run::pairs`].
 pub(crate) fn epsilon_above(run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> f64 {
     let (question, rough) = Rough::at(steps(&[run], neighbours, direction), delta).refined(delta);
     question.composed(Side::Above).epsilon(delta).min(rough)
 }
 
-/// A faster, looser version of [`epsilon_above`].
+/// A faster, looser upper bound on ε than [`epsilon_above`].
 pub(crate) fn epsilon_roughly(run: Run, delta: f64, neighbours: Neighbours, direction: usize) -> f64 {
     Rough::at(steps(&[run], neighbours, direction), delta).epsilon
 }
@@ -95,7 +97,7 @@ impl Rough {
         Self { steps: question.steps, epsilon }
     }
 
-    /// The computation that gives a tighter bound, and the fast bound.
+    /// The settings of a computation that gives a tighter bound on ε, and the fast bound on ε.
     fn refined(self, delta: f64) -> (Question, f64) {
         let tilt = tilt_to(&self.steps, self.epsilon);
         (Question::new(self.steps, tilt, self.epsilon, delta), self.epsilon)
@@ -131,8 +133,8 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
     }))
 }
 
-/// The approximate tilt that moves the mean of the sum of losses to `mean`. Any tilt gives valid bounds, and
-/// a close one gives tight bounds.
+/// The approximate tilt t that moves the mean of the sum of losses to `mean`. A tilt multiplies the mass at
+/// each loss l by e^(tl). Any tilt gives valid bounds, and a close one gives tight bounds.
 fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     const MOST: f64 = 1e4; // for a `mean` that the losses never or rarely reach
     let reaches = |tilt: f64| {
@@ -153,8 +155,8 @@ fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     tilt
 }
 
-/// The largest bounds over the directions in which neighbours differ. `widened` returns the maximum of the
-/// bounds for a direction and the bounds known so far.
+/// The largest bounds over the directions in which neighbours differ. Given the steps in a direction and the
+/// largest bounds so far, `widened` returns the larger bounds.
 fn largest(
     runs: &[Run],
     neighbours: Neighbours,
@@ -171,7 +173,7 @@ enum Side {
     Below,
 }
 
-/// The steps, the tilt and the accuracy of a computation.
+/// The steps, the tilt and the accuracy of a computation of δ(ε).
 struct Question {
     steps: Vec<(Pair, u64)>,
     tilt: f64,
@@ -185,10 +187,10 @@ struct Question {
     deviation: f64,
 }
 
-/// The largest number of grid points of a step.
+/// The largest number of grid points for the loss of a step.
 const MOST: f64 = (1u64 << 19) as f64;
 
-/// The largest number of grid points of the window.
+/// The largest number of grid points of the window, the interval that holds the sum of losses.
 const WIDEST_WINDOW: usize = 1 << 21;
 
 /// The initial width of the window, in standard deviations of the tilted sum of losses.
@@ -223,7 +225,7 @@ impl Question {
         Composed::new(&losses.collect::<Vec<_>>(), self, side)
     }
 
-    /// The distance between grid points for the bound on `side`.
+    /// The distance between grid points, for the upper or the lower bound, as `side` says.
     fn grid(&self, side: Side) -> f64 {
         // For the lower bound, some points must lie between zero and the loss of a record that was not
         // sampled: most of the mass is in this interval.
@@ -391,7 +393,7 @@ struct TiltedLosses {
     mass: Vec<f64>,
     /// The mass of infinite loss, not tilted.
     infinite: f64,
-    /// ln Σ p·e^(tl) of the masses p before the tilt.
+    /// ln Σ p·e^(tl) over all finite losses l, with their masses p before the tilt.
     log_moment: f64,
 }
 
@@ -538,7 +540,8 @@ struct Rounding {
     total: f64,
 }
 
-/// The tilted mass of the sum of all losses, modulo `size` points, and its error.
+/// The tilted mass of the sum of all losses at each grid point, with indices modulo `size`, and the error of
+/// these masses.
 ///
 /// For the unit roundoff u, a transform of n points has an error below 7u·log₂n times the norm of its input
 /// (Higham 2002, Theorem 24.2). Each product in a power has a relative error below 3u (Higham, Theorem 3.6).
@@ -572,14 +575,14 @@ fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding)
         spectra.push((*count as f64 * own, radii));
     }
     // The error of one factor is multiplied by all other factors. By Cauchy and Schwarz, the result is at
-    // most the norm of the error times the norm of the others.
+    // most the norm of the error times the norm of the product of the other factors.
     let others = |radii: &[f64]| {
         let rest = product.iter().zip(radii).map(|(all, own)| (all.norm() / own).min(1.0).powi(2));
         (2.0 * rest.sum::<f64>() / size as f64).sqrt()
     };
     let errors: f64 = spectra.iter().map(|(own, radii)| own * others(radii)).sum();
-    // Over all points together, the error is at most its norm times the largest value of the other factors,
-    // which is one.
+    // Over all points together, the norm of the result is at most the norm of the factor's error times the
+    // largest value of the other factors, which is one.
     let errors_of_all: f64 = spectra.iter().map(|(own, _)| own).sum();
     // The first and the last value are real up to rounding, and the inverse transform requires real values.
     let last = product.len() - 1;

@@ -81,7 +81,7 @@ const UP: f64 = 1.0 + 1e-12;
 /// The smallest valid value of δ₀ and of δᵣ, two of the terms of δ. Doubles represent it with full precision.
 const LEAST_DELTA: f64 = 1e-300;
 
-/// The number of records that Theorem 5 of *Dauntless* needs.
+/// Condition on the number of records in Theorem 5 of *Dauntless*.
 const ENOUGH: &str = "more than 4 ln(16/delta0), or the theorem does not apply";
 
 impl Release {
@@ -105,18 +105,19 @@ impl Release {
         Ok(Self { sensitivity, records, columns })
     }
 
-    /// ε₀, the ε of one released column at δ = δ₀ + δᵣ.
+    /// ε₀, the ε of one released column at δ = δ₀ + δᵣ, if the singular values are raised by `v`. δ₀ and δᵣ
+    /// are the `direction` and the `radius` of `deltas`.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if v, L or r is not finite and above zero, or if δ₀ or δᵣ does not lie between
-    /// 10⁻³⁰⁰ and one; also if the number n of records is at most 4·ln(16/δ₀), because Theorem 5 of
-    /// *Dauntless* then does not apply.
+    /// [`Error::OutOfRange`] if `v`, or the Lipschitz constant or the radius of `distribution`, is not finite
+    /// and above zero, or if δ₀ or δᵣ does not lie between 10⁻³⁰⁰ and one; also if the number n of records is
+    /// at most 4·ln(16/δ₀), because Theorem 5 of *Dauntless* then does not apply.
     pub fn column_epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check("v", v, "above zero, and finite", v > 0.0 && v.is_finite())?;
         Ok(epsilon_at_ratio(self.sensitivity / v, self.spread(distribution, deltas)?))
     }
 
-    /// ε of all columns together, at [`Deltas::total`].
+    /// ε of all columns together, at the δ of [`Deltas::total`], if the singular values are raised by `v`.
     ///
     /// ```
     /// use scumble_accounting::multiplicative::{Deltas, ColumnDistribution, Release};
@@ -128,15 +129,15 @@ impl Release {
     /// ```
     ///
     /// # Errors
-    /// Same errors as [`column_epsilon`](Self::column_epsilon); also [`Error::OutOfRange`] if δ̃ does not lie
-    /// strictly between zero and one.
+    /// Same errors as [`column_epsilon`](Self::column_epsilon); also [`Error::OutOfRange`] if the
+    /// `composition` term of `deltas` does not lie strictly between zero and one.
     pub fn epsilon(&self, v: f64, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         check_delta(deltas.composition)?;
         Ok(self.composed_epsilon(self.column_epsilon(v, distribution, deltas)?, deltas.composition))
     }
 
-    /// The least ε at `delta` for a matrix W with Gaussian entries, over all splits of δ into its three
-    /// terms.
+    /// The least ε at `delta` if the random matrix has Gaussian entries and the singular values are raised by
+    /// `v`. The minimum is over all splits of δ into its three terms.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if `v` is not finite and above zero, if δ does not lie between 10⁻²⁸⁰ and one,
@@ -148,10 +149,12 @@ impl Release {
         Ok(Private { epsilon: self.epsilon(v, ColumnDistribution::Gaussian, deltas)?, deltas })
     }
 
-    /// The least v with which a release with Gaussian W is (ε, δ)-differentially private, over all splits of
-    /// δ, and its guarantee at the best split.
+    /// The least raise v of the singular values with which a release by a Gaussian random matrix is (ε,
+    /// δ)-differentially private, and its guarantee. The minimum is over all splits of δ into its three
+    /// terms.
     ///
-    /// The guarantee also holds for more records, because the ε₀ of one column falls with their number.
+    /// The guarantee also holds for more records, because the ε of one column falls with the number of
+    /// records.
     ///
     /// ```
     /// use scumble_accounting::multiplicative::{ColumnDistribution, Release};
@@ -169,7 +172,8 @@ impl Release {
     pub fn least_v(&self, epsilon: f64, delta: f64) -> Result<(f64, Private)> {
         check_epsilon(epsilon)?;
         check("epsilon", epsilon, "above zero, and finite", epsilon > 0.0)?;
-        // Each split of δ has a largest x = B/v.
+        // Each split of δ has a largest ratio x = B/v of the sensitivity B and the raise v of the singular
+        // values.
         let deltas = self.best_deltas(delta, |deltas| match self.spread(self.bounded(deltas), deltas) {
             Ok(spread) => self.largest_ratio(epsilon, deltas.composition, spread).ln(),
             Err(_) => f64::NEG_INFINITY,

@@ -24,7 +24,7 @@ pub fn divergence(success: f64, prior: f64) -> Result<f64> {
 
 fn between(success: f64, prior: f64) -> f64 {
     let part = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
-    // A divergence is negative only by rounding.
+    // The maximum with zero removes rounding errors, because the exact divergence is never negative.
     (part(success, prior) + part(1.0 - success, 1.0 - prior)).max(0.0)
 }
 
@@ -53,7 +53,8 @@ fn check_prior(prior: f64) -> Result<()> {
 pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
     check("the mutual information", nats, "zero or more", nats >= 0.0)?;
     check_prior(prior)?;
-    // A bound on the rounding error of the divergence: each of its terms is at most 1 times a logarithm.
+    // A bound on the rounding error of the divergence: each of its terms is a logarithm times a factor of at
+    // most 1.
     let slack = 8.0 * f64::EPSILON * (1.0 - prior.ln());
     Ok(search::least(prior, 1.0, |success| between(success, prior) > nats + slack).unwrap_or(1.0))
 }
@@ -144,9 +145,10 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 /// a lattice that contains the points yᵢ of all secrets. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise
 /// variance.
 ///
-/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is the divergence between the releases
-/// of secrets i and j (Kolchinsky and Tracey 2017, equation 10). It never exceeds the logarithm of the number
-/// of secrets. The bound of [`gaussian_bound`] can exceed this logarithm.
+/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), with means over all secrets i and j, where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is
+/// the Kullback-Leibler divergence between the releases of secrets i and j (Kolchinsky and Tracey 2017,
+/// equation 10). It never exceeds the logarithm of the number of secrets. The bound of [`gaussian_bound`] can
+/// exceed this logarithm.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;

@@ -4,16 +4,18 @@
 //! The module implements Corollary 1 and Theorem 3 of *Dauntless* (Xiao and Devadas), both by Fano's
 //! inequality, in bits.
 //!
-//! The theorems exclude an adversary that recovers a mixed record within the error ε (ℓ₂, over all
-//! coordinates together) with probability 1 − δ or more. In [`theorem_3`], the adversary instead recovers the
-//! transformation of a record. Such an adversary must know more about the weights of the transformation than
-//! the released samples reveal. So it cannot exist while the number of samples is below the budget. Success
-//! with a smaller probability is not excluded. This guarantee is not differential privacy.
+//! The theorems exclude an adversary that recovers a mixed record (the sum of a private and a public record)
+//! within the error ε (ℓ₂, over all coordinates together) with probability 1 − δ or more. In [`theorem_3`],
+//! the adversary instead recovers the transformation of a record. Such an adversary must know more about the
+//! weights of the transformation than the released samples reveal. So it cannot exist while the number of
+//! samples is below the budget. Success with a smaller probability is not excluded. This guarantee is not
+//! differential privacy.
 //!
-//! The budget is a number of samples that are all transformed by the same layer. Each sample is the sum of a
-//! private record and a public record, both with independent Gaussian coordinates. No record is used in two
-//! samples, and the records are independent. Corollary 1 also assumes that two candidate inverses have inputs
-//! of the same distribution (errata D11). Logarithms have base two (errata D2).
+//! The budget is a number of samples that are all transformed by the same layer, a matrix of random weights.
+//! Each sample is the sum of a private record and a public record, both with independent Gaussian
+//! coordinates. No record is used in two samples, and the records are independent. Corollary 1 also assumes
+//! that the inputs of the layer have one distribution under any two candidates for its inverse, although each
+//! candidate implies its own (errata D11). Logarithms have base two (errata D2).
 //!
 //! [`budget`](Budget::budget) takes the adversary's failure rate as an average over transformations. By
 //! Markov's inequality, for any k ≥ 1, the adversary fails more often than kδ for at most one transformation
@@ -38,7 +40,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Setting {
     /// ε: the distance within which a recovery counts, in ℓ₂ over all coordinates, in units of the records.
     pub error: f64,
-    /// δ: recovery is resisted if it succeeds with probability 1 − δ or more.
+    /// δ: the theorem excludes recovery that succeeds with probability 1 − δ or more.
     pub delta: f64,
     /// d: the number of coordinates of a record.
     pub dim: u64,
@@ -54,21 +56,22 @@ pub struct Setting {
 /// The number of samples that may be released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// The number of samples up to which no adversary succeeds with probability 1 − δ or more, in the terms
-    /// of the [`Setting`]. Claims use this number. It is zero if the theorem gives no positive number.
+    /// The number of samples up to which no adversary succeeds with probability 1 − δ or more, for the δ and
+    /// the recovery error of the [`Setting`]. Claims use this number. It is zero if the theorem gives no
+    /// positive number.
     pub budget: f64,
     /// The paper's formula, which assumes that the adversary fails equally often for every transformation
     /// (errata D11).
     ///
     /// It is zero where the formula has no solution. No claim uses it.
     pub budget_as_printed: f64,
-    /// Δ of the paper's formula: the distance between packed weights, in the units of β.
+    /// Δ of the paper's formula: the distance between packed weights, in the units of the weights.
     pub packing_width: f64,
-    /// c of the paper's formula: the norm that the inverse rarely exceeds. `None` for [`theorem_3`], which
-    /// needs no such norm.
+    /// c of the paper's formula: the bound that the norm of the inverse transformation rarely exceeds. `None`
+    /// for [`theorem_3`], which needs no such norm.
     pub norm_bound: Option<f64>,
-    /// k: the adversary may fail more often than kδ for one transformation in k. It maximises `budget`, and
-    /// is one where `budget` is zero.
+    /// k: the adversary may fail more often than kδ for one transformation in k. This value of k maximises
+    /// `budget`, and is one where `budget` is zero.
     pub markov_factor: f64,
 }
 
@@ -202,7 +205,8 @@ pub fn corollary_1(setting: &Setting, output_bits: f64) -> Result<Budget> {
     })
 }
 
-/// The widest record of [`theorem_3`]. Wider weights would take minutes to draw.
+/// The largest number of coordinates of a record in [`theorem_3`]. For more, drawing the weights would take
+/// minutes.
 const WIDEST: u64 = 4096;
 
 /// Theorem 3: number of transformed samples after which no adversary can approximate the transformation.
@@ -220,14 +224,15 @@ const WIDEST: u64 = 4096;
 ///
 /// - H(s̃), the entropy of one coordinate s̃ of a transformed sample, is replaced by an upper bound. s̃ is
 ///   distributed as N(0, τ‖w‖²) with w uniform on [−β, β]^d. The bound is the entropy of the Gaussian
-///   distribution of the same variance τβ²d/3, the largest of any distribution. The difference is about
-///   0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
+///   distribution with the variance τβ²d/3 of s̃. No distribution with this variance has a larger entropy.
+///   The difference is about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above,
 ///   which is the wrong side. So W is sampled with a fixed seed, and the lower confidence bound on the mean
 ///   by Student's t is used.
 ///
-/// Together, the two replacements increase the denominator by 0.4 % at d = d′ = 16, by 0.1 % at 64 and by 0.5
-/// % at 784. They increase it by 2 % at four dimensions, and by a fifth at one (all at τ_a = τ_p).
+/// Together, the two replacements increase the denominator by 0.4 % at d = d′ = 16, by 0.1 % at d = d′ = 64
+/// and by 0.5 % at d = d′ = 784. They increase it by 2 % at d = d′ = 4, and by a fifth at d = d′ = 1 (all at
+/// τ_a = τ_p).
 ///
 /// # Errors
 /// Same errors as [`corollary_1`] for an invalid `setting`; also
@@ -261,7 +266,7 @@ pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     })
 }
 
-/// (`needed` − 1)/`revealed_bits`, at least zero.
+/// The number of samples (`needed` − 1)/`revealed_bits`, at least zero.
 fn samples(needed: f64, revealed_bits: f64) -> f64 {
     ((needed - 1.0) / revealed_bits).max(0.0)
 }
@@ -271,10 +276,11 @@ fn upper_quantile(share: f64) -> f64 {
     if share < 0.5 { -quantile(share) } else { 0.0 }
 }
 
-/// The probability that the true mean is below its confidence bound.
+/// The probability that the true mean is below the bound of [`mean_log_determinant`].
 const DOUBT: f64 = 1e-6;
 
-/// A lower confidence bound on E ½log₂det(VᵀV), V uniform on [−1, 1]^(`rows` × `columns`).
+/// A lower confidence bound on the mean of ½log₂det(VᵀV), for a `rows` × `columns` matrix V of independent
+/// entries that are uniform on [−1, 1].
 fn mean_log_determinant(rows: usize, columns: usize) -> f64 {
     let work = 2.0 * rows as f64 * (columns as f64).powi(2);
     let draws = (1.5e10 / work).clamp(8.0, 16384.0) as usize;

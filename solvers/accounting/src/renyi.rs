@@ -44,7 +44,8 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<f64> 
     Ok((0..directions).map(direction_epsilon).fold(0.0, f64::max))
 }
 
-/// The dominating pair of each run in one direction, with the run's number of steps.
+/// The dominating [`Pair`] of output distributions of each run in one of the directions in which neighbours
+/// differ, with the run's number of steps.
 pub(crate) fn steps(runs: &[Run], neighbours: Neighbours, direction: usize) -> Vec<(Pair, u64)> {
     runs.iter().map(|run| (run.pairs(neighbours)[direction], run.steps())).collect()
 }
@@ -87,8 +88,8 @@ impl Conversion {
     }
 }
 
-/// Moments of the loss L = ln P/Q of a dominating pair P, Q. The *tilted density* is proportional to
-/// P·e^(tL), for a tilt t.
+/// Moments of the privacy loss L = ln P/Q of a dominating [`Pair`] of output distributions P and Q. The
+/// *tilted density* is proportional to P·e^(tL), for a tilt t.
 pub(crate) struct Tilted {
     /// ln E e^(tL) under P. It equals t times the Rényi divergence of order t + 1 of P from Q.
     pub(crate) log_moment: f64,
@@ -103,7 +104,7 @@ impl Tilted {
     ///
     /// Take a function that is analytic within a distance a of the real line and falls off on both sides. The
     /// error of this rule is then only e^(−2π·a/step). Gaussian densities are analytic everywhere, and the
-    /// loss is analytic within πσ² of the real line.
+    /// loss is analytic within πσ² of the real line, for noise of standard deviation σ.
     pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
         let sigma = pair.sigma;
         let step = (sigma / 4.0).min(sigma * sigma / 4.0);
@@ -124,8 +125,8 @@ impl Tilted {
                 }
             };
         let (first, last) = (-far, far + farthest);
-        // If the end is very far, the steps are larger, but at most σ/2, which is still accurate for a
-        // Gaussian.
+        // If the upper end of the integral is very far, the steps are larger. They are at most σ/2, which is
+        // still accurate for a Gaussian.
         let step = step.max((last - first) / 2e6).min(sigma / 2.0);
         let count = ((last - first) / step).ceil() as u64;
         let terms = (0..=count).map(|at| {

@@ -47,7 +47,8 @@ const LEAST_RATE: f64 = 1e-12;
 pub(crate) const MOST_STEPS: u64 = 1_000_000_000;
 
 impl Run {
-    /// Creates a run of `steps` steps with the sampling rate q and the noise multiplier σ.
+    /// Creates a run of `steps` steps with the sampling rate q = `sampling_rate` and the noise multiplier σ =
+    /// `noise_multiplier`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻¹² ≤ q ≤ 1, 0.05 ≤ σ ≤ 10⁶ and
@@ -65,12 +66,12 @@ impl Run {
         Ok(Self { sampling_rate, noise_multiplier, steps })
     }
 
-    /// The sampling rate q.
+    /// The sampling rate q: the probability that a record takes part in a step.
     pub fn sampling_rate(&self) -> f64 {
         self.sampling_rate
     }
 
-    /// The noise multiplier σ.
+    /// The noise multiplier σ: the standard deviation of the noise, for vectors of an ℓ₂ norm of at most 1.
     pub fn noise_multiplier(&self) -> f64 {
         self.noise_multiplier
     }
@@ -113,13 +114,14 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// ln P(x)/Q(x).
+    /// The privacy loss ln P(x)/Q(x) of the pair P, Q at the output x.
     pub(crate) fn loss(&self, x: f64) -> f64 {
         self.log_ratio(self.ahead, x) - self.log_ratio(self.behind, -x)
     }
 
-    /// The supremum of the loss ln P(x)/Q(x). It is infinite if P has a shifted component. Otherwise it is
-    /// −ln(1 − b), where b is the weight of the shifted component of Q.
+    /// The supremum of the privacy loss ln P(x)/Q(x) of the pair P, Q over all outputs x. It is infinite if P
+    /// has a shifted component. Otherwise it is −ln(1 − b), where b is the weight of the shifted component of
+    /// Q.
     pub(crate) fn largest_loss(&self) -> f64 {
         if self.ahead > 0.0 { f64::INFINITY } else { -(-self.behind).ln_1p() }
     }
@@ -142,8 +144,8 @@ impl Pair {
 
     /// The x at which the loss is `loss`. It is −∞ if all losses are larger, and ∞ if all losses are smaller.
     ///
-    /// Let a = `ahead`, b = `behind`, s = e^(−1/2σ²) and c = 1 − a − e^loss·(1 − b). Then z = e^(x/σ²) is the
-    /// root of a·s·z² + c·z = e^loss·b·s.
+    /// Let σ be the standard deviation of the noise, a = `ahead`, b = `behind`, s = e^(−1/2σ²) and c = 1 − a
+    /// − e^loss·(1 − b). Then z = e^(x/σ²) is the root of a·s·z² + c·z = e^loss·b·s.
     pub(crate) fn at_loss(&self, loss: f64) -> f64 {
         let variance = self.sigma * self.sigma;
         let (a, b) = (self.ahead, self.behind);

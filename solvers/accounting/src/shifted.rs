@@ -30,7 +30,7 @@ pub struct Shifted {
 #[derive(Debug, Clone)]
 struct Table {
     weights: Vec<u64>,
-    /// 0, w₀, w₀ + w₁, …, Σw.
+    /// The cumulative sums 0, w₀, w₀ + w₁, …, Σw of the weights w.
     sums: Vec<u128>,
 }
 
@@ -93,7 +93,7 @@ impl Shifted {
         Ok(Self { tables: [Table::from_weights(weights), Table::from_weights(reversed)], shift })
     }
 
-    /// δ(ε).
+    /// The privacy profile δ(ε) at ε = `epsilon`, for integers at most `shift` apart.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
@@ -174,7 +174,7 @@ impl ShiftedComposition {
         (0..=2 * REACH).map(move |at| (at as f64 - REACH as f64) * step)
     }
 
-    /// The loss masses of `distribution` on the same grid.
+    /// The masses of the privacy loss of `distribution`, on the grid of `self`.
     fn alike(&self, distribution: &Shifted) -> Self {
         let deltas: Vec<f64> = self.losses().map(|loss| distribution.at(loss)).collect();
         // Let P and Q be two distributions with the interpolated profile. As a function of x = e^ε, δ is
@@ -226,7 +226,7 @@ impl ShiftedComposition {
         self.step * REACH as f64
     }
 
-    /// An upper bound on δ(ε).
+    /// An upper bound on δ(ε) at ε = `epsilon`, for all the integers together.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
@@ -244,7 +244,8 @@ impl ShiftedComposition {
         (excess.sum::<f64>() * (1.0 + ROUNDING) + self.infinite + ROUNDING).min(1.0)
     }
 
-    /// An ε with δ(ε) ≤ δ, nearly the least. It is infinite if none exists up to [`widest`](Self::widest).
+    /// An ε with δ(ε) ≤ `delta`, nearly the least. It is infinite if none exists up to
+    /// [`widest`](Self::widest).
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 0 < δ < 1.

@@ -79,8 +79,9 @@ const ACCURACY: f64 = 1e-7;
 const MOST_PEOPLE: u64 = 10_000_000_000;
 /// The largest number of levels: floats represent all integers up to it.
 const MOST_LEVELS: u64 = 1 << 53;
-/// The number of cells (intervals of the number of clones), and the least width of a cell as a share of the
-/// number of clones.
+/// The number of cells (intervals of the number of clones), and the least width of a cell, divided by the
+/// number of clones. Clones are people whose reports are distributed like the report of the person whose
+/// value differs.
 const CELLS: (u64, f64) = (1024, 5e-6);
 /// The two quantities of [`CELLS`] for randomised response with more than two levels, where each cell needs a
 /// separate sum.
@@ -123,9 +124,9 @@ impl Shuffle {
 
     /// Restricts the randomiser to randomised response with `levels` levels.
     ///
-    /// It reports the true level with probability e^ε₀/(e^ε₀ + k − 1) for k = `levels`, and every other level
-    /// equally often. The bounds of [`epsilon`](Self::epsilon) and [`delta`](Self::delta) then apply to this
-    /// randomiser.
+    /// Randomised response reports the true level with probability e^ε₀/(e^ε₀ + k − 1) for k = `levels`, and
+    /// every other level equally often. The bounds of [`epsilon`](Self::epsilon) and [`delta`](Self::delta)
+    /// then apply to this randomiser.
     ///
     /// ```
     /// use scumble_accounting::shuffle::Shuffle;
@@ -163,7 +164,7 @@ impl Shuffle {
     /// one record.
     ///
     /// The upper bound holds for every randomiser of local ε₀, and never exceeds ε₀. No proof can give an ε
-    /// below the lower bound, because some randomiser and data set satisfy no smaller ε.
+    /// below the lower bound, because the reports of some randomiser on some data set satisfy no smaller ε.
     ///
     /// # Errors
     /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1.
@@ -245,7 +246,8 @@ impl Shuffle {
         one_level_bounds.into_iter().fold(third_level_bound, f64::max) * (1.0 - ROUNDING)
     }
 
-    /// The distribution of the number of clones among the other people, in cells.
+    /// The distribution of the number of clones (people whose reports are distributed like the person's)
+    /// among the other people, in cells.
     fn cells(&self, lost: f64) -> Vec<Cell> {
         let (clone, rest) = Own::new(self.epsilon_local, self.levels.unwrap_or(2)).in_common();
         let count = Count::new(self.people - 1, clone, rest);
@@ -262,7 +264,8 @@ impl Shuffle {
     }
 }
 
-/// An interval of the number of clones: its least number, and its probability.
+/// An interval of the number of clones (people whose reports are distributed like the person's): its least
+/// number, and its probability.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     clones: u64,
@@ -276,7 +279,8 @@ enum Side {
 }
 
 impl Side {
-    /// `gained` − `lost`, with a bound on the rounding error added or subtracted.
+    /// `gained` − `lost`, plus a bound on the rounding error for an upper bound, or minus it for a lower
+    /// bound.
     fn difference(self, gained: f64, lost: f64) -> f64 {
         let off = ROUNDING * (gained + lost);
         let difference = match self {
@@ -338,7 +342,7 @@ impl Own {
 
 impl Count {
     /// The least number of reports of the first level, including the person's own report, at which the
-    /// likelihood ratio exceeds e^ε.
+    /// likelihood ratio of the person's two values exceeds e^ε.
     ///
     /// It is computed from the largest number of reports of other levels, which keeps its digits where odds
     /// are large.
@@ -362,8 +366,8 @@ fn times(x: f64, y: f64) -> f64 {
 }
 
 /// Reports of three kinds, for the person whose value differs between the neighbours: the person's level
-/// under P, the person's level under Q, and all other levels (the rest). Other people report the first two
-/// kinds equally often.
+/// under P, the person's level under Q, and all other levels (the rest). P and Q are the distributions of the
+/// reports under the person's two values. Other people report the first two kinds equally often.
 #[derive(Debug, Clone, Copy)]
 struct Clones {
     own: Own,
@@ -392,7 +396,8 @@ impl Clones {
         Self { own, rest, pair: (2.0 * own.other_level, own.true_level + rest - own.other_level) }
     }
 
-    /// The largest P(S) − e^ε·Q(S) over events S on `reports` reports, including the person's own.
+    /// The largest P(S) − e^ε·Q(S) over events S on `reports` reports, including the person's own. P and Q
+    /// are the distributions of the reports under the person's two values.
     fn excess(&self, epsilon: f64, reports: u64, lost: f64, side: Side) -> f64 {
         if self.rest == 0.0 {
             let edge = self.threshold(epsilon, reports, 0).map(|k| Edge::new(fair(reports - 1), k));
@@ -418,8 +423,9 @@ impl Clones {
         sum + outside
     }
 
-    /// The least number of reports of the person's level under P at which the likelihood ratio exceeds e^ε.
-    /// Given are `in_pair` reports of the first two kinds, and `rest` other reports.
+    /// The least number of reports of the person's level under P at which the likelihood ratio P/Q exceeds
+    /// e^ε. P and Q are the distributions of the reports under the person's two values. Given are `in_pair`
+    /// reports of the first two kinds, and `rest` other reports.
     ///
     /// It is computed from the largest number of reports of the person's level under Q.
     fn threshold(&self, epsilon: f64, in_pair: u64, rest: u64) -> Option<u64> {

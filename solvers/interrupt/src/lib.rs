@@ -1,7 +1,7 @@
 //! A process-wide flag that asks long-running work to stop.
 //!
-//! The process has one flag: an interrupt stops all work in progress. Long loops call [`check`] once per
-//! block, pair or iteration, and return its error.
+//! The process has one flag: an interrupt stops all work in progress. Long loops call [`check`] regularly,
+//! such as once per iteration, and return its error.
 //!
 //! ```
 //! fn sum(numbers: &[f64]) -> Result<f64, scumble_interrupt::Interrupted> {
@@ -22,10 +22,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of requests in force.
+/// The number of values of [`Asked`] (requests to stop) that exist.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Error of work that stopped because of a request.
+/// Error of work that stopped because of a request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
@@ -33,7 +33,7 @@ pub struct Interrupted;
 /// Returns an error if work must stop.
 ///
 /// # Errors
-/// [`Interrupted`] while a request is in force.
+/// [`Interrupted`] while a value of [`Asked`] (a request to stop) exists.
 pub fn check() -> Result<(), Interrupted> {
     match ASKED.load(Ordering::Relaxed) {
         0 => Ok(()),

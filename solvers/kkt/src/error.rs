@@ -34,7 +34,8 @@ pub enum Error {
         /// The given value.
         value: f64,
     },
-    /// A latent dimension of zero, or above the number of eigenvalues.
+    /// A latent dimension (largest number of components with power) of zero, or above the number of
+    /// eigenvalues.
     #[error(
         "the latent dimension must be from 1 to the number of eigenvalues, {most}, and {latent_dim} is not"
     )]
@@ -57,7 +58,8 @@ pub enum Error {
         /// The requested relative gap.
         tolerance: f64,
     },
-    /// The best machine found exceeds the requested KKT residual.
+    /// The best machine found has a larger KKT residual (violation of the optimality conditions) than
+    /// requested.
     #[error("no machine with a KKT residual of at most {residual:e} was found; the best has {found:.1e}")]
     Residual {
         /// The smallest residual found.

@@ -24,15 +24,15 @@ impl Iterate {
     }
 }
 
-/// Primal-dual interior point method for [`SoftMargin`].
+/// Primal-dual interior point method for [`SoftMargin`], for n records xᵢ of d coordinates.
 ///
 /// Each step solves Newton's equations of the KKT conditions. In the notation of [`SoftMargin`], they reduce
 /// to one (d + 1) × (d + 1) matrix, R + Σ Dᵢ(xᵢ, 1)(xᵢ, 1)ᵀ. Here R is diagonal, with 1 for each weight and ρ
 /// for the bias. For each record, D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). ξ is
 /// the slack of the record, ω the multiplier of its margin, and z the surplus of its margin (see
 /// [`Iterate`]). A step solves the equations once to predict and once to correct (Mehrotra 1992). If a
-/// corrected step would be short, its correction is bounded. For n records of d coordinates, a step costs
-/// n·d²/2 multiplications. A few dozen steps are usually enough.
+/// corrected step would be short, its correction is bounded. A step costs n·d²/2 multiplications. A few dozen
+/// steps are usually enough.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,
@@ -44,9 +44,9 @@ pub struct InteriorPoint {
 /// of [`SoftMargin`] and [`Iterate`].
 #[derive(Debug, Clone)]
 struct Slopes {
-    /// yᵢ(α·xᵢ + β) (n values).
+    /// The margin yᵢ(α·xᵢ + β) of each record xᵢ with sign yᵢ, for weights α and bias β (n values).
     margins: Vec<f64>,
-    /// Σ ωᵢyᵢ(xᵢ, 1) (d + 1 values).
+    /// The sum Σ ωᵢyᵢ(xᵢ, 1) over the records, for the multipliers ωᵢ of the margins (d + 1 values).
     pull: Vec<f64>,
 }
 
@@ -58,9 +58,9 @@ const SHORT: f64 = 0.1;
 
 /// The residuals of the KKT conditions at a point, in the notation of [`SoftMargin`] and [`InteriorPoint`].
 struct Residuals {
-    /// Σ ωᵢyᵢ(xᵢ, 1) − R(α, β) (d + 1 values).
+    /// The residual Σ ωᵢyᵢ(xᵢ, 1) − R(α, β) of the stationarity in the weights and the bias (d + 1 values).
     stationarity: Vec<f64>,
-    /// 1 − yᵢ(α·xᵢ + β) − ξ + z (n values).
+    /// The residual 1 − yᵢ(α·xᵢ + β) − ξᵢ + zᵢ of the margin of each record (n values).
     margin: Vec<f64>,
 }
 
@@ -165,8 +165,8 @@ impl InteriorPoint {
     }
 }
 
-/// The lower triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ (R as in [`InteriorPoint`]), or `None` if rounding
-/// makes the matrix indefinite.
+/// The lower triangle L with LLᵀ = R + Σ vᵢ(xᵢ, 1)(xᵢ, 1)ᵀ over the records xᵢ (R as in [`InteriorPoint`]),
+/// or `None` if rounding makes the matrix indefinite.
 ///
 /// Runs on one thread, so that the result is the same for any number of threads.
 fn factored(machine: &SoftMargin, v: &[f64]) -> Option<Mat<f64>> {
@@ -206,7 +206,8 @@ pub(crate) fn solve_in_place(triangle: &Mat<f64>, right: MatMut<f64>) {
     });
 }
 
-/// The mean of the products ωᵢzᵢ and uᵢξᵢ (notation of [`InteriorPoint`]). It is zero at the optimum.
+/// The mean of the products ωᵢzᵢ (multiplier times surplus of a margin) and uᵢξᵢ (multiplier times slack), in
+/// the notation of [`InteriorPoint`]. It is zero at the optimum.
 fn mean_product(machine: &SoftMargin, point: &Iterate) -> f64 {
     let products = point.multipliers.iter().zip(&point.surpluses).map(|(omega, surplus)| omega * surplus);
     let slack_products =

@@ -7,40 +7,43 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
 /// The position of a record relative to its margin at the optimum: the margin is exceeded, met without slack,
-/// or missed. ω is the multiplier of the margin; the other notation is that of [`SoftMargin`].
+/// or missed. ω is the multiplier of the margin; the other symbols are defined at [`SoftMargin`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The margin is exceeded: ω = 0.
+    /// The margin is exceeded, and its multiplier ω is 0.
     Outside,
-    /// The margin is met: yᵢ(α·xᵢ + β) = 1, and 0 ≤ ω ≤ θ.
+    /// The margin yᵢ(α·xᵢ + β) is exactly 1, and its multiplier ω is between 0 and the penalty θ of the
+    /// slack.
     Edge,
-    /// The margin is missed: ω = θ + κξ.
+    /// The margin is missed, and its multiplier ω is θ + κξ, for the penalties θ of the slack ξ and κ of its
+    /// square.
     Inside,
 }
 
-/// The number of Newton steps for one assignment of places to the records. The equations are linear, so steps
-/// after the first only reduce rounding errors.
+/// The number of Newton steps for one assignment of a [`Place`] to each record. The equations are linear, so
+/// steps after the first only reduce rounding errors.
 const REFINEMENTS: usize = 6;
 
-/// The largest number of assignments of places to the records that [`SoftMargin::polished`] tries.
+/// The largest number of assignments of a [`Place`] to each record that [`SoftMargin::polished`] tries.
 const MOST_PARTITIONS: usize = 100;
 
 /// The amount by which the margin yᵢ(α·xᵢ + β) of a record may lie on the wrong side of 1. The resulting KKT
 /// violation is at most this large.
 const ROUNDING: f64 = 1e-12;
 
-/// The largest number of records on the edge for polishing. Of records in general position with d
-/// coordinates, at most d + 1 are on the edge.
+/// The largest number of records on the edge (with a margin met without slack) for which
+/// [`SoftMargin::polished`] solves its equations. Of records in general position with d coordinates, at most
+/// d + 1 are on the edge.
 const MOST_ON_EDGE: usize = 3000;
 
 /// The number, relative to the largest diagonal entry, that is added to the diagonal of a matrix. Without
-/// this number, the matrix is singular if records on the edge are equal. The refinement steps remove the
-/// effect of the added number.
+/// this number, the matrix is singular if records that meet their margins exactly are equal. The refinement
+/// steps remove the effect of the added number.
 const REGULAR: f64 = 1e-11;
 
 impl SoftMargin<'_> {
     /// The largest violation of the KKT conditions, for slacks ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)). ωᵢ are the
-    /// multipliers of the margins; the other notation is that of [`SoftMargin`].
+    /// multipliers of the margins; the other symbols are defined at [`SoftMargin`].
     ///
     /// The violations are:
     ///
@@ -186,8 +189,8 @@ impl SoftMargin<'_> {
     }
 
     /// The fraction of the way from the current point to the solution after which record `i` leaves its
-    /// place, and its next place; `None` if it stays. `multiplier` and `margin` are pairs of the values at
-    /// both ends of the way.
+    /// [`Place`], and its next [`Place`]. `None` if the record does not leave it. `multiplier` and `margin`
+    /// are pairs of the values at both ends of the way.
     fn turn(
         &self,
         i: usize,
@@ -206,7 +209,7 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// Solves the linear equations for the given `places` of the records, starting from a nearby point.
+    /// Solves the linear equations for the given [`Place`] of each record, starting from a nearby point.
     /// Returns `false` if no solution is found.
     fn settle(&self, places: &[Place], primal: &mut [f64], multipliers: &mut [f64]) -> bool {
         let edge: Vec<usize> = (0..places.len()).filter(|i| places[*i] == Place::Edge).collect();
@@ -215,7 +218,7 @@ impl SoftMargin<'_> {
         }
         let size = primal.len();
         let Some(curvature) = self.curvature_inside(places) else { return false };
-        // The records on the edge, each with its sign: a row yᵢ(xᵢ, 1).
+        // A row yᵢ(xᵢ, 1) for each record xᵢ on the edge, with its sign yᵢ.
         let rows: Vec<Vec<f64>> = edge
             .iter()
             .map(|i| self.records.row(*i).into_iter().map(|x| x * self.signs[*i]).collect())
@@ -246,7 +249,8 @@ impl SoftMargin<'_> {
             (0..size).for_each(|j| primal[j] += moved[(j, 0)]);
             edge.iter().enumerate().for_each(|(at, i)| multipliers[*i] += step[(at, 0)]);
         }
-        // After the last step, the multipliers of the records inside are computed from their margins.
+        // After the last step, the multipliers of the records that miss their margins ([`Place::Inside`]) are
+        // computed from these margins.
         let margins = self.margins(primal);
         for i in (0..places.len()).filter(|i| places[*i] == Place::Inside) {
             multipliers[i] = self.penalties[i] + self.squared_slack_penalty * (1.0 - margins[i]);
@@ -254,8 +258,9 @@ impl SoftMargin<'_> {
         primal.iter().chain(multipliers.iter()).all(|x| x.is_finite())
     }
 
-    /// The Cholesky factor of R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records inside, where R is diagonal with 1 for
-    /// each weight and ρ for the bias. κ is the penalty of squared slacks (notation of [`SoftMargin`]).
+    /// The Cholesky factor of R + κ·Σ (xᵢ, 1)(xᵢ, 1)ᵀ over the records xᵢ that miss their margins
+    /// ([`Place::Inside`]), where R is diagonal with 1 for each weight and ρ for the bias. κ is the penalty
+    /// of squared slacks (notation of [`SoftMargin`]).
     fn curvature_inside(&self, places: &[Place]) -> Option<Mat<f64>> {
         let size = self.records.width() + 1;
         let mut matrix = match self.squared_slack_penalty {

@@ -6,8 +6,8 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 use scumble_linalg::{gram, vectorised};
 
-/// Records (n × d), each with a last coordinate of one for the bias. If most values are zero, the zeros are
-/// not stored.
+/// n records of d coordinates, each with a last coordinate of one for the bias. If most values are zero, the
+/// zeros are not stored.
 #[derive(Debug, Clone)]
 pub struct Records {
     rows: usize,
@@ -40,8 +40,8 @@ const SPARSE_BELOW: f64 = 0.3;
 /// The share of non-zero values below which a centred column is stored without its zeros, and with its offset
 /// as a shift.
 ///
-/// The square of the column's mean is then at most half of the mean of its squares. So no digits are lost
-/// when one is subtracted from the other.
+/// The square of the column's mean is then at most half of the mean of its squares. So the difference of
+/// these two numbers, the variance, loses no digits.
 const SHIFTED_BELOW: f64 = 0.5;
 
 /// The largest number of groups of rows that are summed separately. The groups do not depend on the number of
@@ -190,7 +190,7 @@ impl Records {
         }
     }
 
-    /// Σ vᵢ·(xᵢ, 1) (d + 1 values), for `v` of n values.
+    /// Σ vᵢ·(xᵢ, 1) over the n records xᵢ (d + 1 values), for `v` of n values.
     pub(crate) fn combined(&self, v: &[f64]) -> Vec<f64> {
         let mut sum = self.summed(self.columns + 1, |rows, sum| match &self.values {
             Values::Dense(values) => {
@@ -230,7 +230,8 @@ impl Records {
         largest
     }
 
-    /// The lower triangle of Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ ((d + 1) × (d + 1)), for `v` of n non-negative values.
+    /// The lower triangle of Σ vᵢ·(xᵢ, 1)(xᵢ, 1)ᵀ over the n records xᵢ ((d + 1) × (d + 1)), for `v` of n
+    /// non-negative values.
     pub(crate) fn gram(&self, v: &[f64]) -> Mat<f64> {
         let size = self.columns + 1;
         let starts: Vec<usize> =

@@ -5,12 +5,13 @@ use crate::iterate::Iterate;
 use crate::records::{Records, dot};
 use crate::{Error, Result};
 
-/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over weights α (d), a bias β and slacks ξ (n).
+/// The programme min ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) over d weights α, a bias β and n slacks ξ.
 ///
-/// The constraints for the records xᵢ with signs yᵢ = ±1 are yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0. θᵢ is the
-/// penalty of a record's slack, κ that of its square, and ρ that of the squared bias. With ρ = κ = 0 the
-/// programme is the usual soft margin. With ρ = κ > 0 it is strictly convex (equation 2 of Farokhi,
-/// *Privacy-preserving public release of datasets for support vector machine classification*, 2020).
+/// The constraints for the n records xᵢ of d coordinates, with signs yᵢ = ±1, are yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ and
+/// ξᵢ ≥ 0. θᵢ is the penalty of the slack of record i, κ the penalty of its squared slack, and ρ the penalty
+/// of the squared bias. With ρ = κ = 0 the programme is the usual soft margin. With ρ = κ > 0 it is strictly
+/// convex (equation 2 of Farokhi, *Privacy-preserving public release of datasets for support vector machine
+/// classification*, 2020).
 #[derive(Debug, Clone)]
 pub struct SoftMargin<'a> {
     pub(crate) records: &'a Records,
@@ -27,9 +28,10 @@ pub struct Machine {
     pub weights: Vec<f64>,
     /// The bias β.
     pub bias: f64,
-    /// ω (n values), the multipliers of the margins, from 0 to θᵢ + κξᵢ.
+    /// ω (n values), the multipliers of the margins, from 0 to θᵢ + κξᵢ (symbols as in [`SoftMargin`]).
     pub multipliers: Vec<f64>,
-    /// ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) with the smallest slacks, ξᵢ = max(0, 1 − yᵢ(α·xᵢ + β)).
+    /// The objective ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) of [`SoftMargin`] with the smallest slacks, ξᵢ = max(0,
+    /// 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
     /// Upper bound on the excess of this objective over the smallest possible one, as a share of this
     /// objective. If the bias has no penalty (ρ = 0), this value is a bound only if the optimal bias is at
@@ -40,8 +42,8 @@ pub struct Machine {
 }
 
 impl<'a> SoftMargin<'a> {
-    /// Creates the programme of `records` (n × d), `signs` y of 1 or −1 (n) and `penalties` θ > 0 (n), with
-    /// ρ = κ = 0.
+    /// Creates the programme of n `records`, n `signs` y of 1 or −1, and n `penalties` θ > 0 of their slacks.
+    /// The penalties ρ of the squared bias and κ of the squared slacks are zero.
     ///
     /// # Errors
     /// [`Error::Shape`] unless there are n signs and n penalties. [`Error::Parameter`] for a sign other than

@@ -10,8 +10,9 @@ use crate::{Error, Result};
 ///
 /// It is the task-aware design of Proposition 4 of Cheng, Tang and Chinchali, *Task-aware privacy
 /// preservation*, with M = 1 and c = 8r²/ε² in their notation. Another M multiplies every σᵢ² and the noise's
-/// variance, and leaves the loss unchanged. The bounds of their Theorem 1 are the losses at c = 8r²/ε² for r
-/// = r_min and r = r_max. All equation numbers in this module refer to the same paper.
+/// variance, and leaves the loss unchanged. r is the radius of the sphere that holds the whitened records,
+/// and ε their privacy budget. The bounds of Theorem 1 of the paper are the losses at c = 8r²/ε² for its
+/// radii r = r_min and r = r_max. All equation numbers in this module refer to the same paper.
 ///
 /// Let ν be the multiplier of Σ σᵢ² = 1. The conditions of Karush, Kuhn and Tucker are λᵢ·c/(σᵢ² + c)² = ν
 /// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the components with the Z′ largest λᵢ have positive power. Let
@@ -48,7 +49,8 @@ impl Waterfilling {
     /// Computes the optimum for `eigenvalues` λ (n values, in any order) and noise of variance c = `noise`
     /// per unit of power.
     ///
-    /// With c = 0, the σᵢ² have their limits for c → 0: they are proportional to √λᵢ, and the loss is zero.
+    /// With c = 0, the powers σᵢ² have their limits for c → 0: they are proportional to √λᵢ, and the loss is
+    /// zero.
     ///
     /// # Errors
     /// [`Error::Shape`] for no eigenvalues, [`Error::Eigenvalue`] for an eigenvalue that is negative or not
@@ -57,7 +59,8 @@ impl Waterfilling {
         Self::with_latent_dim(eigenvalues, noise, eigenvalues.len().max(1))
     }
 
-    /// Computes the optimum with at most `latent_dim` positive σᵢ². Among equal eigenvalues, those with
+    /// Computes the optimum with at most `latent_dim` positive powers σᵢ², for `eigenvalues` λ (n values, in
+    /// any order) and noise of variance `noise` per unit of power. Among equal eigenvalues, those with
     /// smaller indices come first.
     ///
     /// # Errors
@@ -80,12 +83,13 @@ impl Waterfilling {
         Ok(Self { rank, sigma_squared, loss: scale * roots + unsent, multiplier })
     }
 
-    /// Z′, the number of positive σᵢ². It is zero if all eigenvalues are zero.
+    /// Z′, the number of positive powers σᵢ². It is zero if all eigenvalues are zero.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The σᵢ² (n values, in the order of the eigenvalues). Their sum is 1, or 0 if all eigenvalues are zero.
+    /// The powers σᵢ² (n values, in the order of the eigenvalues). Their sum is 1, or 0 if all eigenvalues
+    /// are zero.
     pub fn sigma_squared(&self) -> &[f64] {
         &self.sigma_squared
     }
@@ -156,8 +160,8 @@ fn rank(descending: &[f64], noise: f64) -> usize {
     filled.count()
 }
 
-/// S·σᵢ² for the Z′ eigenvalues λ whose components have positive power, in descending order: √λᵢ + c·Σ (√λᵢ −
-/// √λⱼ) over j ≤ Z′. The notation is that of [`Waterfilling`].
+/// S·σᵢ², the powers times the sum S = Σ √λᵢ, for the Z′ eigenvalues λ whose components have positive power,
+/// in descending order: √λᵢ + c·Σ (√λᵢ − √λⱼ) over j ≤ Z′. The notation is that of [`Waterfilling`].
 fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
     let steps: Vec<f64> = descending.windows(2).map(|pair| difference_of_roots(pair[0], pair[1])).collect();
     // The first pass, in ascending index, subtracts the terms of larger eigenvalues. The second pass, in
@@ -181,13 +185,14 @@ fn shares(descending: &[f64], noise: f64) -> Vec<f64> {
     shares
 }
 
-/// √larger − √smaller. Where the arguments are close, their difference is exact and that of the roots is not.
+/// √larger − √smaller. Where the arguments are close, their difference is exact, but the difference of their
+/// roots is not.
 fn difference_of_roots(larger: f64, smaller: f64) -> f64 {
     let difference = larger - smaller;
     if difference == 0.0 { 0.0 } else { difference / (larger.sqrt() + smaller.sqrt()) }
 }
 
-/// The value c/(1 + Zc), for c = `noise` and Z = `rank`.
+/// The factor c/(1 + Zc) of the loss, for the noise variance c = `noise` and Z = `rank` components.
 fn noise_share(noise: f64, rank: usize) -> f64 {
     let rank = rank as f64;
     if noise <= 1.0 { noise / (1.0 + rank * noise) } else { 1.0 / (1.0 / noise + rank) }

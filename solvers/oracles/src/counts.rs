@@ -3,11 +3,11 @@
 use crate::oracle::order;
 use crate::{Kind, Oracle, Result};
 
-/// Counts of the answers of many people.
+/// Counts of the answers of many people to a frequency oracle.
 #[derive(Debug, Clone)]
 pub struct Counts {
-    /// The number of answers that support each level. For Hadamard response, the number of answers equal to
-    /// each column.
+    /// The number of answers that support each level (see [`Kind`]). For Hadamard response, the number of
+    /// answers equal to each column of the Hadamard matrix.
     tallies: Vec<u64>,
     answers: u64,
 }
@@ -56,7 +56,7 @@ impl Counts {
         self
     }
 
-    /// Unbiased estimates of the share of people with each level (K values).
+    /// Unbiased estimates of the share of people with each level, one for each of the K levels.
     ///
     /// With much noise, estimates can lie outside [0, 1]. Without any answer they are zeros.
     pub fn frequencies(&self, oracle: &Oracle) -> Vec<f64> {

@@ -7,8 +7,8 @@ use std::f64::consts::TAU;
 /// A sequence of independent directions that follows from `seed`, each uniform on the unit sphere.
 ///
 /// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). This code and the
-/// definition of ChaCha specify the directions fully, so programs with other versions of libraries can read
-/// the reports.
+/// definition of ChaCha specify the directions fully, so programs with other versions of libraries compute
+/// the same directions.
 pub(crate) struct Directions {
     rng: ChaCha8Rng,
 }
@@ -36,8 +36,8 @@ impl Directions {
         [radius * cos, radius * sin]
     }
 
-    /// Draws a midpoint of one of 2⁵² equal parts of (0, 1) uniformly. It is never 0 or 1, so no radius is
-    /// zero or infinite.
+    /// Draws a midpoint of one of 2⁵² equal parts of (0, 1) uniformly. It is never 0 or 1, so no radius
+    /// √(−2·ln u) of the transform of Box and Muller, for the uniform number u, is zero or infinite.
     fn uniform(&mut self) -> f64 {
         ((self.rng.next_u64() >> 12) as f64 + 0.5) * (-52f64).exp2()
     }
@@ -46,8 +46,8 @@ impl Directions {
 /// Expected sum of the s largest of `pairs` independent numbers distributed as |⟨u, V⟩|, for each s = 0, …,
 /// `pairs`.
 ///
-/// V is a uniform direction of `dim` dimensions and u is any unit vector. The numbers are the inner products
-/// of u with pairs of opposite directions, where the direction nearer to u counts in each pair.
+/// V is a uniform direction of `dim` dimensions and u is any unit vector. For each pair of opposite
+/// directions, the number is the inner product of u with the direction of the pair that is nearer to u.
 pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
     /// The even number of intervals of Simpson's rule over the angle φ in [0, π/2], where the density is
     /// proportional to sin^(d−2) φ for d = `dim`.

@@ -44,7 +44,7 @@ pub enum Error {
         /// The largest supported number of dimensions.
         most: usize,
     },
-    /// An unsupported number of candidates.
+    /// An unsupported number of candidates (directions from which an answer is chosen).
     #[error(
         "candidates must be an even number from 2 to {most}, because they come in pairs of opposites, \
              and {candidates} is not"

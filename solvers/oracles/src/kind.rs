@@ -33,8 +33,8 @@ pub enum Kind {
     /// without it (Ye and Barg 2018, equation 5). The size is ⌊K/(e^ε + 1)⌋ for K levels, or the next whole
     /// number, whichever has the smaller variance. With a size of one it is randomised response.
     SubsetSelection,
-    /// A column of a Hadamard matrix, which supports half of the levels (Acharya, Sun and Zhang 2019, Section
-    /// 4).
+    /// A column of a Hadamard matrix, where each level is supported by half of all columns (Acharya, Sun and
+    /// Zhang 2019, Section 4).
     HadamardResponse,
 }
 

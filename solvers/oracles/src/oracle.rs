@@ -199,7 +199,8 @@ impl Oracle {
         }
     }
 
-    /// Draws a uniform column among the columns that support the level, or among the columns that do not.
+    /// Draws a uniform column among the columns that support the level, or among the columns that do not. The
+    /// oracle's coin chooses between the two.
     fn column<R: RngCore + ?Sized>(&self, rng: &mut R, level: u64) -> u64 {
         let (row, supports) = (level + 1, self.coin.flip(rng));
         let column = rng.next_u64() & (order(self.levels) - 1);

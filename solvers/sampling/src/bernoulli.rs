@@ -26,8 +26,8 @@ pub fn bernoulli_exp<R: RngCore + ?Sized>(rng: &mut R, gamma: Rational) -> bool 
 ///
 /// - If K − 1 ≤ 2^⌊ε⌋, then r ≤ 1. A fair coin proposes either the truth or the other levels. A proposal of
 ///   the other levels is kept with probability r, and then one of them is drawn uniformly.
-/// - Otherwise a uniform level is proposed. It is kept if it is the truth, else with probability e^−ε. This
-///   takes about min(K, e^ε) proposals.
+/// - If K − 1 > 2^⌊ε⌋, a uniform level is proposed. It is kept if it is the truth, else with probability
+///   e^−ε. This takes about min(K, e^ε) proposals.
 ///
 /// A `truth` outside the levels gets a uniform answer.
 pub fn randomized_response<R: RngCore + ?Sized>(
@@ -61,8 +61,8 @@ pub fn randomized_response<R: RngCore + ?Sized>(
     }
 }
 
-/// Coin with the probability n·e^−ε, where n is the number of other levels, and j is an integer with n ≤ 2^j
-/// and j ≤ ε. The probability is the product of n/2^j, (2/e)^j and e^−(ε − j).
+/// Coin with the probability n·e^−ε, where n is the number of levels other than the true one, and j is an
+/// integer with n ≤ 2^j and j ≤ ε. The probability is the product of n/2^j, (2/e)^j and e^−(ε − j).
 struct OddsOfOthers {
     others: u64,
     doublings: u32,

@@ -11,7 +11,8 @@ use std::cmp::Ordering;
 /// A coin that falls on heads with the odds a·e^ε : b, for integers a and b and a rational ε.
 ///
 /// A flip compares a uniform number with the probability of heads. Fixed-point bounds on this probability
-/// nearly always decide with 63 binary digits of the uniform number. Otherwise integers of any length decide.
+/// nearly always decide with 63 binary digits of the uniform number. If these bounds do not decide, integers
+/// of any length decide.
 ///
 /// ```
 /// use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};

@@ -67,7 +67,7 @@ impl Curve {
 
     /// −ln f(k), with a relative error below 2⁻⁴⁹: at most eleven roundings, of at most 2⁻⁵³ each.
     fn exponent(&self, k: u128) -> f64 {
-        // Both conversions give the same float, but that of a u64 takes one instruction.
+        // Both conversions give the same float, but the conversion of a u64 takes one instruction.
         let k = u64::try_from(k).map_or(k as f64, |k| k as f64);
         let scaled = k * self.scale.denominator() as f64 / self.scale.numerator() as f64;
         match self.shape {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// The discrete Laplace distribution of scale t: P(k) = (1 − q)/(1 + q)·q^|k| with q = e^(−1/t), on all
 /// integers k.
 ///
-/// Let two copies of the distribution be shifted by Δ against each other. At every integer, their
-/// probabilities differ by a factor of at most e^(Δ/t). Pure differential privacy needs no other property.
-/// Creating a distribution takes about a tenth of a millisecond; cloning is free.
+/// Let two copies of the distribution be shifted by an integer Δ > 0 against each other. At every integer,
+/// their probabilities differ by a factor of at most e^(Δ/t). Pure differential privacy needs no other
+/// property. Creating a distribution takes about a tenth of a millisecond; cloning is free.
 #[derive(Debug, Clone)]
 pub struct DiscreteLaplace {
     ziggurat: Arc<Ziggurat>,

@@ -4,8 +4,8 @@
 //! Rectangles of equal area A cover a decreasing curve f on the integers. Rectangle i has wᵢ columns and the
 //! height A/wᵢ, and is stacked on the rectangles before it. Its floor is therefore at the height Yᵢ = Σ A/wⱼ
 //! over j < i. The lowest rectangle also represents the tail of the curve. The tail is covered by infinitely
-//! many stairs of m columns each, and each stair has half the height of the previous one. Their total area is
-//! that of the last 2m columns of the lowest rectangle.
+//! many stairs of m columns each, and each stair has half the height of the previous one. The total area of
+//! the stairs equals the area of the last 2m columns of the lowest rectangle.
 //!
 //! A draw consists of a uniform rectangle, a uniform column k in it and a uniform height y in it. It returns
 //! k if y < f(k), and starts again otherwise. If the rectangles cover the curve, k has exactly the
@@ -43,7 +43,8 @@ pub(crate) struct Ziggurat {
 struct Layer {
     /// The width wᵢ, in columns.
     width: u64,
-    /// In the columns before this one, the curve is at least as high as the top of the rectangle.
+    /// Index of a column. In all columns before it, the curve is at least as high as the top of the
+    /// rectangle.
     inner: u64,
     /// The first 63 digits of the uniform number U decide the column if the remainder that
     /// [`Ziggurat::place`] returns is less than this number. It is zero if these digits never decide.
@@ -69,7 +70,7 @@ impl Ziggurat {
     pub(crate) fn new(curve: Curve) -> Self {
         let reach = curve.usual_reach().ceil().max(1.0) as u64;
         let stair = curve.half_life(reach) as u64;
-        // The height of the lowest rectangle is at least that of the curve at `reach`. It is also large
+        // The height of the lowest rectangle is at least the height of the curve at `reach`. It is also large
         // enough for `MOST` rectangles of at least one column each to reach the top of the curve.
         let least = ONE / (reach + 2 * stair) / MOST as u64;
         let mut lowest = curve.bounds(reach.into()).1.max(least);

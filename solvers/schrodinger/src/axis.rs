@@ -19,13 +19,13 @@ pub(crate) struct Axis {
     pub(crate) energies: Vec<f64>,
     /// The coefficients of each ψ in the functions φ of [`basis`], one column for each ψ (k × k).
     states: Array2<f64>,
-    /// The integrals ∫ψᵢψⱼ′ (k × k).
+    /// The integrals ∫ψᵢψⱼ′ of the states ψ and their derivatives ψ′ (k × k).
     pub(crate) slopes: Array2<f64>,
-    /// The integrals ∫ψᵢ′ψⱼ′ (k × k).
+    /// The integrals ∫ψᵢ′ψⱼ′ of the derivatives ψ′ of the states (k × k).
     pub(crate) bending: Array2<f64>,
-    /// The integrals ∫n·ψᵢψⱼ (k × k).
+    /// The integrals ∫n·ψᵢψⱼ of the states ψ, for the coordinate n on the axis (k × k).
     pub(crate) places: Array2<f64>,
-    /// The integrals ∫n²·ψᵢψⱼ (k × k).
+    /// The integrals ∫n²·ψᵢψⱼ of the states ψ, for the coordinate n on the axis (k × k).
     pub(crate) squares: Array2<f64>,
 }
 

@@ -20,12 +20,13 @@ use scumble_linalg::Eigen;
 /// is 4μ. So the least μ gives the minimum.
 ///
 /// # Method
-/// w is expanded in products of states along the axes. The states are polynomials, equally many along every
-/// axis. Their number, the resolution, grows until two successive resolutions agree in μ. In this expansion,
-/// the matrix of the equation is a diagonal matrix plus one term for each pair of axes that Π⁻¹ couples. The
-/// term is a product of two small matrices, one along each axis. μ converges from above. At a corner that is
-/// obtuse in the coordinates Π^{1/2}·n, w is not smooth, and convergence is only algebraic. The error of μ
-/// then falls roughly as the −4th power of the number of states along an axis.
+/// w is expanded in products of *states*, one state for each axis. A state is a polynomial that solves the
+/// equation along one axis approximately. Every axis has the same number of states. This number, the
+/// resolution, grows until two successive resolutions agree in μ. In this expansion, the matrix of the
+/// equation is a diagonal matrix plus one term for each pair of axes that Π⁻¹ couples. The term is a product
+/// of two small matrices, one along each axis. μ converges from above. At a corner that is obtuse in the
+/// coordinates Π^{1/2}·n, w is not smooth, and convergence is only algebraic. The error of μ then falls
+/// roughly as the −4th power of the number of states along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxGroundState {
     lambda: f64,
@@ -50,8 +51,8 @@ impl BoxGroundState {
     /// Computes the ground state in the box of `bounds` (d pairs), for the factor λ ≥ 0 of the second moments
     /// and the weight matrix Π (`weights`). Π is d × d, symmetric and positive definite.
     ///
-    /// Two resolutions agree in μ to `tolerance`·max(1, μ). The finer one has at least 4/3 as many states
-    /// along each axis as the other.
+    /// Two resolutions agree in μ to `tolerance`·max(1, μ). The finer resolution has at least 4/3 as many
+    /// states along each axis as the coarser one.
     ///
     /// # Errors
     /// - [`Error::Parameter`] for a λ that is negative or not finite, or a `tolerance` outside (0, 1).
@@ -93,8 +94,9 @@ impl BoxGroundState {
         Err(Error::NotConverged { error, tolerance })
     }
 
-    /// The least μ for which the equation −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w has a solution. The objective is
-    /// 4μ. The result is at least the exact μ, except for rounding.
+    /// The least μ for which the equation −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w has a solution w ≠ 0 that is zero
+    /// on the boundary of the box. The objective is 4μ. The result is at least the exact μ, except for
+    /// rounding.
     pub fn mu(&self) -> f64 {
         self.mu
     }
@@ -130,7 +132,7 @@ impl BoxGroundState {
         Ok(left[0] * left[0])
     }
 
-    /// The Fisher information matrix I = 4∫∇w∇wᵀ (d × d).
+    /// The Fisher information matrix I = 4∫∇w∇wᵀ of the density γ = w² (d × d).
     pub fn fisher_information(&self) -> Array2<f64> {
         let Equation { axes, .. } = &self.equation;
         Array2::from_shape_fn((axes.len(), axes.len()), |(i, j)| {
@@ -147,13 +149,13 @@ impl BoxGroundState {
         })
     }
 
-    /// The mean ∫n·w² (d values).
+    /// The mean ∫n·w² of the density γ = w² (d values).
     pub fn mean(&self) -> Vec<f64> {
         let axes = self.equation.axes.iter().enumerate();
         axes.map(|(i, axis)| dot(&self.parts, &self.equation.along(&axis.places, i, &self.parts))).collect()
     }
 
-    /// The second moments V = ∫nnᵀ·w² (d × d).
+    /// The second moments V = ∫nnᵀ·w² of the density γ = w² (d × d).
     pub fn second_moments(&self) -> Array2<f64> {
         let Equation { axes, .. } = &self.equation;
         Array2::from_shape_fn((axes.len(), axes.len()), |(i, j)| {
@@ -168,15 +170,16 @@ impl BoxGroundState {
         })
     }
 
-    /// The objective Tr(Π⁻¹·I) + λ·Tr(V), from the moments. It equals 4μ up to rounding, which checks the
-    /// moments and μ.
+    /// The objective Tr(Π⁻¹·I) + λ·Tr(V), computed from the Fisher information I and the second moments V of
+    /// the density. It equals 4μ up to rounding, which checks the moments and μ.
     pub fn objective(&self) -> f64 {
         let cost = (&self.equation.stiffness * &self.fisher_information()).sum();
         cost + self.lambda * self.second_moments().diag().sum()
     }
 }
 
-/// The inverse Π⁻¹. Π is scaled to a unit diagonal first, so that the units of the axes do not matter.
+/// The inverse Π⁻¹ of the weight matrix Π. Π is scaled to a unit diagonal first, so that the units of the
+/// axes do not matter.
 fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
     let d = weights.nrows();
     let scale: Vec<f64> = weights.diag().iter().map(|weight| weight.sqrt()).collect();
@@ -266,7 +269,7 @@ fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64)
 /// The equation in products of states along the axes.
 #[derive(Debug, Clone, PartialEq)]
 struct Equation {
-    /// The inverse Π⁻¹ (d × d).
+    /// The inverse Π⁻¹ of the weight matrix Π (d × d).
     stiffness: Array2<f64>,
     axes: Vec<Axis>,
     /// The sum of the states' energies for each product of states.

@@ -8,19 +8,19 @@ use scumble_linalg::Eigen;
 /// A symmetric matrix, defined by its products with vectors.
 pub(crate) trait Matrix {
     fn times(&self, x: &[f64]) -> Vec<f64>;
-    /// An approximate product of the inverse and a vector.
+    /// An approximate product of the inverse of the matrix and a vector.
     fn roughly_solved(&self, x: &[f64]) -> Vec<f64>;
 }
 
 /// Locally optimal conjugate gradients (Knyazev 2001).
 ///
 /// Each step minimises the Rayleigh quotient over the span of three vectors: the current vector, the
-/// approximately solved residual and the last direction.
+/// direction of the last step, and [`Matrix::roughly_solved`] of the residual.
 pub(crate) struct LocallyOptimal {
     /// Ratio of the residual's norm to the eigenvalue at which the iteration stops. The relative error of the
     /// eigenvalue is of the order of the square of this ratio.
     tolerance: f64,
-    /// The current vector, and below it the last direction; both are `None` at first.
+    /// The current vector, and below it the direction of the last step; both are `None` at first.
     now: Option<Vector>,
     last: Option<Vector>,
     eigenvalue: f64,

@@ -42,7 +42,7 @@ pub enum Error {
     /// A weight matrix Π that is not symmetric and positive definite.
     #[error("the matrix of weights must be symmetric and positive definite, and it is not")]
     NotPositiveDefinite,
-    /// Two computations at different resolutions that do not agree in μ.
+    /// Two computations at different resolutions that do not agree in the least eigenvalue μ.
     #[error("the error of mu is {error:e}, a relative {tolerance:e} is needed, and no finer resolution fits")]
     NotConverged {
         /// The difference of μ between the last two resolutions; infinite if only one was computed.

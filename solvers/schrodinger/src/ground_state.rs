@@ -20,11 +20,11 @@ use crate::{Error, Result};
 /// 1976).
 ///
 /// # Accuracy
-/// w grows inwards from each wall. A Taylor series follows w in this direction, and its scale is stored
+/// w grows inwards from each wall. A Taylor series follows w in this direction, and the scale of w is stored
 /// separately. So μ and the moments are accurate to about 10⁻¹⁴. The density has a *relative* error of about
 /// 10⁻¹² everywhere, however small the density is. A density below the range of floats is zero. Each density
-/// value has its own rounding error. Log-concavity is visible only on grids whose spacing is not much below
-/// 10⁻⁶ of the density's width.
+/// value has its own rounding error. On grids whose spacing is much below 10⁻⁶ of the density's width, these
+/// errors hide the log-concavity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundState {
     lambda: f64,
@@ -34,9 +34,10 @@ pub struct GroundState {
     units: Units,
     mu: f64,
     /// The solutions from both walls to their meeting point: in the direction of ascending t, and of
-    /// descending t.
+    /// descending t. t is the coordinate of [`Units`].
     sides: [Sweep; 2],
-    /// The logarithms of the factors that scale both sides to one normalised w, as a function of t.
+    /// The logarithms of the factors by which both solutions are multiplied to give one w with ∫w² = 1. Here
+    /// w is a function of t, the coordinate of [`Units`].
     log_norms: [f64; 2],
     moments: Moments,
     rule: Vec<(f64, f64)>,
@@ -142,7 +143,8 @@ impl GroundState {
         }
     }
 
-    /// The least μ for which the equation −w″/ϑ + (λ/4)·n²·w = μ·w has a solution. The objective is 4μ.
+    /// The least μ for which the equation −w″/ϑ + (λ/4)·n²·w = μ·w has a solution w ≠ 0 that is zero at both
+    /// ends of the interval. The objective is 4μ.
     pub fn mu(&self) -> f64 {
         self.mu
     }
@@ -167,18 +169,18 @@ impl GroundState {
         (2.0 * self.log_amplitude(n)).exp()
     }
 
-    /// The amplitude w(n) ≥ 0, with ∫w² = 1; 0 outside (a, b).
+    /// The amplitude w(n) ≥ 0, the root of the density; 0 outside (a, b).
     pub fn amplitude(&self, n: f64) -> f64 {
         self.log_amplitude(n).exp()
     }
 
-    /// The logarithm of γ(n), accurate to about 10⁻¹². It is −∞ outside (a, b), and where it is about 800
-    /// below the maximum.
+    /// The logarithm of the density γ(n), accurate to about 10⁻¹². It is −∞ outside the interval (a, b), and
+    /// where it is about 800 below its maximum.
     pub fn log_density(&self, n: f64) -> f64 {
         2.0 * self.log_amplitude(n)
     }
 
-    /// The mass ∫w² over [`from`, `to`]; 0 unless `from` < `to`.
+    /// The mass ∫w² of the density γ = w² over [`from`, `to`]; 0 unless `from` < `to`.
     ///
     /// It costs 16 evaluations for each piece on which w is one series. There are some hundreds of pieces in
     /// all.
@@ -199,30 +201,30 @@ impl GroundState {
         side_mass(0, from, to) + side_mass(1, -to, -from)
     }
 
-    /// The Fisher information 4∫w′².
+    /// The Fisher information 4∫w′² of the density γ = w².
     pub fn fisher_information(&self) -> f64 {
         4.0 * self.moments.bending / self.units.unit / self.units.unit
     }
 
-    /// The mean ∫n·w².
+    /// The mean ∫n·w² of the density γ = w².
     pub fn mean(&self) -> f64 {
         self.units.n(self.moments.mean)
     }
 
-    /// The second moment ∫n²·w².
+    /// The second moment ∫n²·w² of the density γ = w².
     pub fn second_moment(&self) -> f64 {
         let Units { centre, unit } = self.units;
         centre * centre + unit * (2.0 * centre * self.moments.mean + unit * self.moments.square)
     }
 
-    /// The variance ∫(n − mean)²·w².
+    /// The variance ∫(n − mean)²·w² of the density γ = w².
     pub fn variance(&self) -> f64 {
         let Moments { mean, square, .. } = self.moments;
         (square - mean * mean) * self.units.unit * self.units.unit
     }
 
-    /// The objective (Fisher information)/ϑ + λ·(second moment), from the moments. It equals 4μ up to
-    /// rounding, which checks the moments and μ.
+    /// The objective (Fisher information)/ϑ + λ·(second moment) of the density, computed from its moments. It
+    /// equals 4μ up to rounding, which checks the moments and μ.
     pub fn objective(&self) -> f64 {
         self.fisher_information() / self.weight + self.lambda * self.second_moment()
     }
@@ -255,7 +257,7 @@ fn reach(potential: Potential) -> f64 {
 
 /// The logarithms of the factors that join both sides to one w with ∫w² = 1, and its moments.
 fn normalised(sides: &[Sweep; 2], rule: &[(f64, f64)]) -> ([f64; 2], Moments) {
-    // These factors make each side 1 at the meeting point.
+    // These factors make the solution from each wall 1 at the meeting point.
     let met = sides.each_ref().map(|side| {
         let wave = side.last();
         -wave.value.ln() - wave.log_scale

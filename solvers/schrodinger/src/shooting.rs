@@ -53,8 +53,8 @@ impl Angle {
 /// Finds the lowest energy. At this energy, Prüfer's angles of the solutions from both walls add up to π at
 /// the point where the solutions meet.
 ///
-/// `angles` returns this sum and increases with the energy. It is less than π at `below`, and at least π at
-/// `above`.
+/// `angles` returns the sum of the two angles and increases with the energy. It is less than π at `below`,
+/// and at least π at `above`.
 pub(crate) fn lowest_energy(angles: impl Fn(f64) -> f64, below: f64, above: f64) -> Result<f64> {
     let run = Executor::new(Excess(angles), BrentRoot::new(below, above, 0.0))
         .configure(|state| state.max_iters(MOST_STEPS))
@@ -64,10 +64,11 @@ pub(crate) fn lowest_energy(angles: impl Fn(f64) -> f64, below: f64, above: f64)
     run.state.get_param().copied().ok_or_else(|| Error::Loop("it found no energy".into()))
 }
 
-/// Brent's method halves the interval at least at every other step, and a float has 64 bits.
+/// Largest number of steps of Brent's method. It halves the interval at least at every other step, and a
+/// float has 64 bits.
 const MOST_STEPS: u64 = 200;
 
-/// The excess of the sum of the angles over π.
+/// The excess of the sum of Prüfer's angles from both walls over π, as a function of the energy.
 struct Excess<F>(F);
 
 impl<F: Fn(f64) -> f64> CostFunction for Excess<F> {

@@ -1,4 +1,5 @@
-//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series, where F is the energy.
+//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series, for the potential kx² + gx and
+//! the energy F.
 
 use crate::shooting::{Angle, Wave};
 
@@ -22,7 +23,7 @@ impl Potential {
     /// The solution of w″ = (kx² + gx − F)·w at x + `step`, given the solution `from` at `x`.
     ///
     /// The Taylor series converges everywhere. In a step of at most 1/(1 + √|kx² + gx|) its terms fall like
-    /// those of an exponential function, and no terms cancel where w grows.
+    /// the terms of the series of an exponential function, and no terms cancel where w grows.
     pub(crate) fn advanced(self, energy: f64, from: &Wave, x: f64, step: f64) -> Wave {
         let squared = step * step;
         let [q0, q1, q2] = [
@@ -93,7 +94,7 @@ impl Sweep {
         self.mesh.last().map_or(Wave::AT_A_WALL, |(_, wave)| *wave)
     }
 
-    /// The meeting point.
+    /// The point where the solutions from both walls meet.
     pub(crate) fn end(&self) -> f64 {
         self.mesh.last().map_or(0.0, |(place, _)| *place)
     }

@@ -32,7 +32,7 @@ impl Count {
         (self.success, self.failure)
     }
 
-    /// P(X = k).
+    /// The probability P(X = k) of k successes.
     pub(super) fn mass(&self, k: u64) -> f64 {
         let Self { trials, success, failure } = *self;
         let n = trials as f64;
@@ -55,7 +55,7 @@ impl Count {
         }
     }
 
-    /// P(X = k)/P(X = k − 1).
+    /// P(X = k)/P(X = k − 1), for the number X of successes.
     pub(super) fn ratio(&self, k: u64) -> f64 {
         (self.trials + 1).saturating_sub(k) as f64 / k as f64 * (self.success / self.failure)
     }
@@ -64,8 +64,9 @@ impl Count {
         self.trials as f64 * self.success
     }
 
-    /// An upper bound on P(X ≤ k), for k below the mean. Below k, the masses fall at least as fast as between
-    /// `k + 1` and k (Feller, VI.3).
+    /// An upper bound on P(X ≤ k), for the number X of successes and k below its mean. Below k, the masses
+    /// fall at least as fast as between `k + 1` and k (Feller, *An Introduction to Probability Theory and Its
+    /// Applications*, VI.3).
     fn at_most(&self, k: u64) -> f64 {
         match self.ratio(k + 1) {
             grows if grows > 1.0 => self.mass(k) / (1.0 - 1.0 / grows),
@@ -73,7 +74,7 @@ impl Count {
         }
     }
 
-    /// An upper bound on P(X ≥ k), for k above the mean.
+    /// An upper bound on P(X ≥ k), for the number X of successes and k above its mean.
     fn at_least(&self, k: u64) -> f64 {
         match self.ratio(k + 1) {
             falls if falls < 1.0 => self.mass(k) / (1.0 - falls),
@@ -81,7 +82,7 @@ impl Count {
         }
     }
 
-    /// A range of counts such that the mass on either side of it is at most `lost`.
+    /// A range of numbers of successes, with a probability of at most `lost` on either side of it.
     pub(super) fn window(&self, lost: f64) -> Window {
         let middle = (self.mean() as u64).min(self.trials);
         // Both searches run from the middle outwards.
@@ -103,7 +104,7 @@ impl Count {
         }
     }
 
-    /// P(`from` ≤ X ≤ `to`).
+    /// P(`from` ≤ X ≤ `to`), for the number X of successes.
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         let mut mass = self.mass(from);
         let mut sum = mass;
@@ -115,7 +116,7 @@ impl Count {
     }
 }
 
-/// The counts from `from` to `to`, and bounds on the probabilities below and above them.
+/// The numbers of successes from `from` to `to`, and bounds on the probabilities below and above this range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub(super) from: u64,
@@ -129,7 +130,7 @@ fn log(p: f64, rest: f64) -> f64 {
     if rest < 0.5 { (-rest).ln_1p() } else { p.ln() }
 }
 
-/// ln n! minus Stirling's formula √(2πn)·(n/e)ⁿ.
+/// ln n! minus the logarithm of Stirling's formula √(2πn)·(n/e)ⁿ.
 fn stirling(n: f64) -> f64 {
     if n < 16.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * n.ln() + n - 0.5 * TAU.ln();
@@ -159,7 +160,7 @@ fn deviance(x: f64, m: f64) -> f64 {
     total
 }
 
-/// The edge of a set {X ≥ k}: P(X = k − 1) and P(X ≥ k).
+/// The edge of a set {X ≥ k}, for the number X of successes: P(X = k − 1) and P(X ≥ k).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     count: Count,
