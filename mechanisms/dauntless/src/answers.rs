@@ -1,5 +1,5 @@
-//! Key for queries to a model of a release. It mixes each query with a private record and transforms the
-//! mixture.
+//! Secret key for queries to a model that was trained on a release. It mixes each query with a private record
+//! and transforms the mixture.
 
 use crate::disguise::{Disguise, labels, vectors};
 use ndarray::{Array1, Array2, ArrayView1};
@@ -9,17 +9,19 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 
-/// Key of a release whose model receives mixtures in place of queries. Each new query is mixed with the next
-/// private record of a pool, and no other query uses that record. A repeated query gets its first answer
-/// again, which discloses nothing new and is not counted.
+/// Secret key of a release. A model of the release receives mixtures in place of queries. Each new query is
+/// mixed with the next private record of a pool, and no other query is mixed with this record. A repeated
+/// query gets its first answer again. This discloses nothing new and does not count against the number of
+/// queries.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answers {
     disguise: Disguise,
-    /// One private record for each of q queries (q × d). `classes` has their classes if records have classes.
+    /// One private record for each of q queries (q × d). `classes` has the classes of the pool's records, if
+    /// records have classes.
     pool: Array2<f64>,
     classes: Option<Array1<usize>>,
-    /// Digests of the queries asked so far, in order.
+    /// SHA-256 digests of the different queries asked so far, in the order of their first use.
     asked: Mutex<Vec<String>>,
 }
 
@@ -28,8 +30,8 @@ impl Answers {
         Self { disguise, pool, classes, asked: Mutex::default() }
     }
 
-    /// Returns the index in the pool of the private record with which each of `queries` (n × d) is mixed.
-    /// Counts all new queries, or none if it fails.
+    /// Returns the index in the pool of the private record with which each of `queries` (n × d) is mixed. On
+    /// success, all new queries are counted as asked. On failure, none is counted.
     ///
     /// # Errors
     /// [`Error::Spent`] if the pool has fewer records left than there are new queries.
@@ -64,8 +66,8 @@ fn digest(query: ArrayView1<f64>) -> String {
 }
 
 impl SecretKey for Answers {
-    /// Takes each record as a query, and transforms its mean with a private record of the pool. The target is
-    /// the label vector of the query alone.
+    /// Takes each record of `clean` as a query, and transforms the mean of the query and a private record of
+    /// the pool. The target is the label vector of the query, without the label vector of the private record.
     fn view(&self, clean: &Table) -> Result<Table> {
         let queries = self.disguise.projected(clean)?;
         let drawn = self.disguise.drawn()?;
@@ -74,8 +76,9 @@ impl SecretKey for Answers {
         self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.select(classes)))
     }
 
-    /// Returns the class whose vector is nearest to 2·(f − y′/2). Here f is the predicted vector for the
-    /// mixture, and y′ the label vector of the private record in it.
+    /// Returns, for each query, the class whose label vector is nearest to 2·(f − y′/2). Here f is the
+    /// predicted vector for the mixture of the query and a private record, and y′ the label vector of the
+    /// private record.
     fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {
         let Some(classes) = &self.classes else {
             return Ok(predicted);

@@ -4,7 +4,7 @@ use crate::secret_matrix::gaussian;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use scumble_core::{Result, Stream};
 
-/// One vector of c′ independent standard normal coordinates for each of c classes (c × c′).
+/// Label vectors: one vector of c′ independent standard normal coordinates for each of c classes (c × c′).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bases(Array2<f64>);
 

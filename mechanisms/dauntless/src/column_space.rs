@@ -1,4 +1,4 @@
-//! A random basis of the column space of the features.
+//! Release of a random orthonormal basis of the column space of the features, in place of the features.
 
 use crate::secret_matrix::{SecretMatrix, haar};
 use crate::singular_values::SingularValues;
@@ -15,12 +15,13 @@ const NAME: &str = "column-space";
 /// Releases a random orthonormal basis of the space that the columns of the features span (Dauntless,
 /// Algorithm 5).
 ///
-/// For features X (n × d) of rank r, the release is X̂ = QH. Q is any orthonormal basis (n × r) of their
-/// column space, and H a Haar-distributed orthogonal matrix (r × r). Another basis of the same space is QO
-/// for an orthogonal O (Lemma 5), and OH has the distribution of H. So all features with this column space
-/// give the same distribution of X̂. They form an *ambiguity set*, whose members the release does not
-/// distinguish. The secret key is A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂ (the printed step lacks a transpose: errata D6). It
-/// maps a record x in the clear to its view x·A. For a released record the view is its row of X̂.
+/// For features X (n × d) of rank r, the release is X̂ = QH. Q is any orthonormal basis (n × r) of the column
+/// space of X. H (r × r) is a random orthogonal matrix with the Haar distribution. Every other orthonormal
+/// basis of this space is QO for an orthogonal matrix O (Dauntless, Lemma 5), and OH has the distribution of
+/// H. So all features with this column space give the same distribution of X̂. These features form an
+/// *ambiguity set*, whose members the release does not distinguish. The secret key is A = X⁺X̂ = (XᵀX)⁻¹XᵀX̂
+/// (this step of Algorithm 5, as printed, lacks a transpose: errata D6). It maps a record x in the clear to
+/// x·A, its *view*. The view of a record of X is the row of X̂ for this record.
 ///
 /// The release has r columns, fewer than d if the columns of X are linearly dependent. Singular values below
 /// 10⁻¹⁰ times the largest count as zero. If the n records are linearly independent, the column space is all
@@ -28,7 +29,8 @@ const NAME: &str = "column-space";
 ///
 /// The release is not differentially private: X̂X̂ᵀ is the projection onto the column space and discloses
 /// every linear relation among the records. It shows which records are equal or multiples of each other, and
-/// the leverage of each record. An adversary that knows r independent records computes all records exactly.
+/// the leverage of each record. An adversary that knows r linearly independent records computes all records
+/// exactly.
 ///
 /// ```
 /// use scumble_dauntless::{COLUMN_SPACE, ColumnSpace};
@@ -130,8 +132,8 @@ impl CuratorMechanism for ColumnSpace {
 }
 
 impl ColumnSpace {
-    /// Returns `table`, and a copy in which two numeric columns with equal bounds are replaced by weighted
-    /// means of both. The two tables have the same column space.
+    /// Returns `table`, and a copy of it. In the copy, two numeric columns with equal bounds are replaced by
+    /// two different weighted means of both columns. The two tables have the same column space.
     fn alike(&self, table: &Table) -> Option<[Table; 2]> {
         let features = self.domain.features();
         let numbers: Vec<(usize, (f64, f64))> = features

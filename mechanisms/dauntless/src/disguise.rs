@@ -1,5 +1,5 @@
-//! Secret key of the owner of a release. It stores the seed from which the transformation of records and
-//! labels can be drawn again.
+//! Secret key of the owner of a release. The key stores a random seed, from which the random transformation
+//! of records and labels can be drawn again.
 
 use crate::bases::Bases;
 use crate::transformation::{Shape, Transformation};
@@ -19,14 +19,14 @@ pub(crate) struct Disguise {
     seed: [u8; 32],
 }
 
-/// A drawn transformation.
+/// A drawn transformation of records, with the random label vectors of the classes.
 pub(crate) struct Drawn {
     pub(crate) transformation: Transformation,
     pub(crate) bases: Bases,
 }
 
 impl Disguise {
-    /// Creates a transformation with a fresh seed.
+    /// Creates a transformation with a new random seed.
     pub(crate) fn fresh(domain: &RecordDomain, shape: &Shape, label_dim: usize, stream: &mut Stream) -> Self {
         let mut seed = [0; 32];
         stream.fill_bytes(&mut seed);
@@ -46,7 +46,7 @@ impl Disguise {
         Bases::draw(classes(self.domain.target()), self.label_dim, &mut Stream::from_seed(self.seed))
     }
 
-    /// Draws the transformation. Every call returns the same one.
+    /// Draws the transformation of records and labels. Every call returns the same transformation.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if no invertible matrix of weights is drawn.
@@ -93,7 +93,7 @@ pub(crate) fn classes(target: &TargetDomain) -> usize {
     }
 }
 
-/// Classes of a table, if it has any.
+/// Classes of the records of a table; `None` if its target has no classes.
 pub(crate) fn labels(table: &Table) -> Option<&Array1<usize>> {
     match table.target() {
         Target::Class(classes) => Some(classes),

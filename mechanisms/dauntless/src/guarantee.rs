@@ -27,7 +27,7 @@ pub(crate) fn for_release(state: &State, private: usize) -> Guarantee {
 pub(crate) fn for_design(state: &State) -> Guarantee {
     let mut guarantee = common(state);
     match outside(state, true) {
-        // With a budget below one sample, the claim is already known to cover no release.
+        // With a budget below one sample, no release is within the budget. So the claim is stated at once.
         None if budget(state) < 1.0 => guarantee.claims.insert(0, resistance(state, 0.0)),
         None => {
             guarantee.each_release = vec![format!(
@@ -50,7 +50,7 @@ fn no_budget(reason: &str) -> String {
     format!("everything that can be recovered: no budget is claimed, because {reason}")
 }
 
-/// Reason why Corollary 1 of Dauntless does not cover a release; `None` if it does. `is_fresh` tells if the
+/// Reason why Corollary 1 of Dauntless does not cover a release; `None` if it does. `is_fresh` is true if the
 /// release uses every record at most once.
 fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     let mixing = &state.mixing;
@@ -84,8 +84,8 @@ fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     .find_map(|(holds, reason)| (!holds).then_some(reason))
 }
 
-/// Upper bound on the ℓ₂ error of a baseline estimate of the mean of a known and an unknown record. The
-/// estimate is the mean of the known record and the middle of the domain.
+/// Upper bound on the ℓ₂ error of a baseline estimate of a mixture, which is the mean of a known and an
+/// unknown record. The estimate is the mean of the known record and the middle of the domain.
 fn baseline_error(features: &Domain) -> f64 {
     features.squared_radius().sqrt() / 2.0
 }
@@ -97,8 +97,8 @@ fn budget(state: &State) -> f64 {
     let dim = state.domain.columns().len();
     let setting = Setting {
         error,
-        // The corollary is about matrices that are never redrawn, so the probability of a redraw is added to
-        // δ.
+        // Corollary 1 is about matrices of weights that are never redrawn. Here a matrix with a large
+        // condition number is redrawn, so the probability of a redraw is added to δ.
         delta: confidence_gap + state.shape.redrawn(dim),
         dim: dim as u64,
         // Neither the budget nor the distribution of the release depends on β, the bound of the uniform

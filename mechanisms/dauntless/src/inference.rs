@@ -14,8 +14,8 @@ const NAME: &str = "dauntless-inference";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct InferenceParameters {
-    /// Number of different queries that the key answers; 1000 by default. Each counts against the budget of
-    /// the release, even if nobody asks it.
+    /// Number of different queries that the key answers; 1000 by default. The budget of the release counts
+    /// all of them, even if they are never asked.
     queries: Option<usize>,
     /// Mixing and transformation of records: the parameters of `dauntless-mix`.
     training: Parameters,

@@ -1,12 +1,12 @@
 //! Dauntless: mechanisms that mix and transform data at random before release, after *Dauntless: Data
 //! Augmentation and Uniform Transformation for Learning with Scalability and Security* (Xiao and Devadas).
-//! The *card* of a release states its exact guarantee. The owner of a release keeps a secret *key*, which
-//! maps records in the clear to the form of the released ones.
+//! The *card* of a release states its exact guarantee. The owner of a release keeps a secret *key*. It maps
+//! records in the clear to the form of released records, on which a model of the release works.
 //!
 //! | plugin | what it does |
 //! |---|---|
 //! | `dauntless-mix` | mixes and transforms records, and turns labels into random vectors (Algorithm 2) |
-//! | `dauntless-inference` | as `dauntless-mix`, and mixes queries with private records (Algorithm 3) |
+//! | `dauntless-inference` | as `dauntless-mix`, and mixes model queries with private records (Algorithm 3) |
 //! | `perfect-secrecy` | releases the identity matrix in place of the records (Section 5) |
 //! | `column-space` | releases a random orthonormal basis of the column space of the features (Algorithm 5) |
 //! | `multiplicative-dp` | multiplies records by a secret Gaussian matrix and adds noise (Theorem 5) |
@@ -41,5 +41,6 @@ pub use scumble_neural::Activation;
 pub use secrecy::{Improvement, PERFECT_SECRECY, PerfectSecrecy, SecretMap};
 pub use transformation::Weights;
 
-/// Name of the plugin that mixes. Errors of mixing and transformation use it in `dauntless-inference`, too.
+/// Name of the plugin `dauntless-mix`. Errors of mixing and transformation contain this name even if the
+/// plugin is `dauntless-inference`.
 const MIX: &str = "dauntless-mix";

@@ -1,4 +1,4 @@
-//! Mixing, transformation and random labels (Dauntless, Algorithm 2).
+//! Release of mixed and transformed records with random vectors as labels (Dauntless, Algorithm 2).
 
 use crate::answers::Answers;
 use crate::bases::Bases;
@@ -23,23 +23,24 @@ use std::sync::Arc;
 /// Mixes public and private records, turns labels into random vectors, and transforms the result by a random
 /// network (Dauntless, Algorithm 2).
 ///
-/// First, m mixtures are formed. Each is a weighted mean of private records and public ones (the
-/// volunteers'). An adversary that knows the public records still does not know the mixtures. Without public
-/// volunteers, private records are mixed with each other or not at all. Labels are mixed likewise, as vectors
-/// of independent normal coordinates, one per class. Then one random network transforms every mixture. Its
-/// seed is the secret key of the owner. Released values are rounded to a grid of 2^bits points.
+/// First, m mixtures are formed. Each is a weighted mean of private records and of public records, which come
+/// from public volunteers. An adversary that knows the public records still does not know the mixtures.
+/// Without public records, private records are mixed with each other or not at all. Each class has a random
+/// label vector of independent normal coordinates, and the label vectors of mixed records are mixed with the
+/// same weights. Then one random network transforms every mixture. The seed of the network is the secret key
+/// of the owner. Released values are rounded to a grid of 2^bits points.
 ///
 /// The card of each release states its claims, which are not differential privacy:
 ///
-/// - **No recovery of a mixed record** from a release of at most the number of samples that Corollary 1
-///   allows, if records were independent and normal. Corollary 1 is used as corrected
-///   ([`scumble_accounting::pac`]). The claim requires numeric features and one layer of inverse uniform
-///   weights. It also requires that each mixture has one private and one public record of equal weights, and
-///   that no record is used twice.
-/// - **Ambiguity**, if no public records are mixed in. With normal weights, the records X and all tables X·U
-///   with a unitary U have the same output distribution (Lemma 1). With any weights, all labels that differ
-///   by a permutation of the classes have the same output distribution (Theorem 4). Public records would
-///   disclose the name of each class.
+/// - **No recovery of a mixed record**, if records were independent and normal, and if the release has at
+///   most the number of samples (mixed records and queries) that Corollary 1 (Dauntless) allows.
+///   [`scumble_accounting::pac`] corrects Corollary 1. The claim requires numeric features, and a network of
+///   one layer whose weights are the inverse of a uniform matrix. It also requires that each mixture has one
+///   private and one public record of equal weights, and that no record is used twice.
+/// - **Ambiguity**, if no public records are mixed in. With normal weights of the network, the records X and
+///   all tables X·U with a unitary U have the same output distribution (Dauntless, Lemma 1). With any
+///   weights, all labels that differ by a permutation of the classes have the same output distribution
+///   (Dauntless, Theorem 4). Public records would show which label vector belongs to which class.
 ///
 /// ```
 /// use scumble_dauntless::DAUNTLESS_MIX;
@@ -70,7 +71,7 @@ impl TryFrom<State> for Dauntless {
     }
 }
 
-/// Records (n × d), with their labels as vectors (n × c′) if they have labels.
+/// Records (n × d), with their label vectors of c′ coordinates (n × c′) if they have labels.
 struct Labelled {
     records: Array2<f64>,
     vectors: Option<Array2<f64>>,
@@ -176,9 +177,9 @@ impl Dauntless {
     }
 }
 
-/// Returns two tables within the domain. In the first, each record is moved to at most half its distance from
-/// the centre. In the second, the records of the first are rotated by 45 degrees in the first two numeric
-/// columns.
+/// Returns two tables within the domain. In the first table, each record is moved to at most half its
+/// distance from the centre of the domain. The second table has the records of the first table, rotated about
+/// the centre by 45 degrees in the first two numeric columns.
 fn turned(features: &Domain, table: &Table) -> Option<[Table; 2]> {
     let center = Array1::from(features.center());
     let mut numbers = features.factors().filter_map(|(at, factor)| match factor {
@@ -225,16 +226,16 @@ pub(crate) struct Parameters {
     /// Condition number at or above which a matrix is drawn again before inversion; by default a hundred
     /// times the number of features.
     most_condition: Option<f64>,
-    /// Bits of each released value, which the budget counts; 16 by default.
+    /// Bits of each released value; 16 by default. More bits allow fewer samples.
     bits: Option<u32>,
     /// Largest ℓ₂ distance from a mixed record at which an estimate counts as a recovery, in units of the
     /// encoded record; 0.001 by default.
     error: Option<f64>,
-    /// δ: only recovery with probability 1 − δ or more is excluded; 0.1 by default.
+    /// δ of the claim, which excludes only recovery with probability 1 − δ or more; 0.1 by default.
     confidence_gap: Option<f64>,
     /// Assumed variance of each coordinate of a public record, in squared units of the encoded record. At
     /// most a quarter of the narrowest column's squared range, which is 1/4 for a schema's encoded columns.
-    /// By default the variance of a uniform distribution over that range, 1/12.
+    /// By default 1/12 of the squared range, the variance of a uniform distribution.
     public_variance: Option<f64>,
     /// Assumed variance of each coordinate of a private record, with the same bound and default as for public
     /// records.
@@ -242,7 +243,8 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Builds the state from these parameters, for a key that answers `queries` queries.
+    /// Builds the state of the mechanism from these parameters, for a key that answers at most `queries`
+    /// different queries.
     pub(crate) fn learn(self, queries: usize, brief: &Brief) -> Result<State> {
         let domain = &brief.domain;
         let public = match &brief.volunteers {
@@ -285,8 +287,8 @@ impl Parameters {
     }
 }
 
-/// Example with enough columns for a budget of two samples. In its ten public records, one class is far rarer
-/// than the other.
+/// Example with enough columns that Corollary 1 (Dauntless) allows two mixed records. In its ten public
+/// records, one class is far rarer than the other.
 fn example() -> Result<Example> {
     let mut example = Example::wide(20)?;
     let public: Vec<usize> = (0..10).collect();

@@ -1,5 +1,5 @@
 //! Mixing of private with public records (Dauntless, Algorithm 2, phase 2). An adversary that knows the
-//! public records still does not know the mixtures that are transformed.
+//! public records still does not know the mixtures, which are the inputs of the secret transformation.
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rand_core::RngCore;
@@ -9,13 +9,15 @@ use scumble_sampling::uniform_below;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
-/// Weights of the records in a mixture. They are not negative, and add up to one.
+/// Weights of the records in a mixture (a weighted mean of records). The weights are not negative, and add up
+/// to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MixingWeights {
     /// Equal weights, as the proof of Corollary 1 (Dauntless) requires.
     Equal,
-    /// Weights drawn uniformly from all weights that are not negative and add up to one.
+    /// Weights drawn uniformly from the simplex: all vectors of weights that are not negative and add up to
+    /// one.
     Random,
 }
 
@@ -29,7 +31,7 @@ pub(crate) struct Mixing {
 }
 
 /// Composition of a mixed record: indices of private records, indices of public records, and the weights of
-/// both, in this order.
+/// the private and then of the public records.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mix {
     private: Vec<usize>,
@@ -48,8 +50,9 @@ impl Mixing {
             && samples.saturating_mul(self.public_parts) <= public
     }
 
-    /// Draws `samples` mixtures of `private` and `public` records. No record is used twice if there are
-    /// enough.
+    /// Draws the compositions of `samples` mixtures of `private` private records and `public` public records.
+    /// No private record is used twice if there are enough private records, and no public record if there are
+    /// enough public records.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if a mixture needs more private or more public records than there are.
@@ -116,8 +119,8 @@ pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<Arra
     rows
 }
 
-/// Source of records: draws without replacement if there are enough records, else independently for each
-/// mixture.
+/// Source of records for mixtures. If there are enough records, no record is drawn twice; else the records of
+/// each mixture are drawn independently of other mixtures.
 struct Urn {
     records: usize,
     /// Unused records in random order; `None` if a record may be drawn twice.
@@ -130,7 +133,7 @@ impl Urn {
         Self { records, unused: is_enough.then(|| shuffled(records, stream)) }
     }
 
-    /// Draws `parts` different records.
+    /// Draws the indices of `parts` different records, or of all records if there are fewer.
     fn take(&mut self, parts: usize, stream: &mut Stream) -> Vec<usize> {
         if let Some(unused) = &mut self.unused {
             return unused.split_off(unused.len().saturating_sub(parts));
@@ -146,14 +149,14 @@ impl Urn {
     }
 }
 
-/// The numbers below `records`, in random order.
+/// Returns the numbers from 0 to `records` − 1 in uniformly random order.
 pub(crate) fn shuffled(records: usize, stream: &mut Stream) -> Vec<usize> {
     let mut order: Vec<usize> = (0..records).collect();
     (1..records).rev().for_each(|at| order.swap(at, below(at + 1, stream)));
     order
 }
 
-/// A uniform number below `count`; zero if `count` is zero.
+/// Draws a uniform integer from 0 to `count` − 1; zero if `count` is zero.
 pub(crate) fn below(count: usize, stream: &mut Stream) -> usize {
     NonZeroU64::new(count as u64).map_or(0, |count| uniform_below(stream, count) as usize)
 }

@@ -19,27 +19,27 @@ use std::sync::Arc;
 const NAME: &str = "multiplicative-dp";
 
 /// Largest ε that a design spends, unless its budget is infinite. This ε gives no meaningful protection, and
-/// a larger one would hardly reduce the standard deviation v of the noise.
+/// a larger ε would hardly reduce the standard deviation of the noise.
 const MOST_EPSILON: f64 = 1e3;
 
 /// Multiplies records by a random Gaussian matrix, under central differential privacy (Dauntless, Theorem 5,
 /// as corrected).
 ///
-/// The release of n records X of d numbers is XW₁ + vW₂. It has d′ columns, and noise of standard deviation
-/// v. W₁ (d × d′) and W₂ (n × d′) consist of independent standard Gaussian numbers. With the singular value
-/// decomposition X = UΣV, the release has the distribution of X̂W, where X̂ = U(Σ² + v²I)^½V and W also
-/// consists of independent standard Gaussian numbers. The theorem's proof holds for X̂ (errata D12), and the
-/// release needs no decomposition. The theorem's n × n matrix is X padded with zeros, because copies of X
-/// would multiply the sensitivity by √(n/d). The secret key is W₁, which maps a record x in the clear to
-/// x·W₁.
+/// The release of records X (n × d) is XW₁ + vW₂. It has n rows and d′ columns, and v is the standard
+/// deviation of its noise. W₁ (d × d′) and W₂ (n × d′) consist of independent standard Gaussian numbers. With
+/// the singular value decomposition X = UΣV, the release has the distribution of X̂W, where X̂ = U(Σ² +
+/// v²I)^½V and W also consists of independent standard Gaussian numbers. The proof of Theorem 5 holds for X̂
+/// (errata D12). The release is computed without a decomposition. Theorem 5 is about an n × n matrix. Here
+/// this matrix is X padded with zero columns, because copies of X as padding would multiply the sensitivity
+/// by √(n/d). The secret key is W₁, which maps a record x in the clear to x·W₁.
 ///
 /// B, the largest change of one record, is the ℓ₂ diameter of the public domain. v is the least value that
-/// gives (ε, δ)-differential privacy for the features of one record, under replacement by any other. v is
-/// computed for the declared minimum number of records. With more records ε is smaller, and a table with
-/// fewer records is refused. A target is released in the clear.
+/// gives (ε, δ)-differential privacy for the features of one record, if any record may replace it. v is
+/// computed for the declared minimum number of records. For a table with more records, ε is smaller. A table
+/// with fewer records is refused. A target is released in the clear.
 ///
-/// W₂ is drawn exactly, on a lattice 2⁴⁰ times finer than v, to which XW₁ is rounded. For an infinite ε, v is
-/// 0 and nothing is claimed.
+/// W₂ is drawn by an exact sampler on a lattice about 2⁴⁰ times finer than v, and XW₁ is rounded to this
+/// lattice. For an infinite ε, v is 0 and nothing is claimed.
 ///
 /// ```
 /// use scumble_dauntless::{MULTIPLICATIVE_DP, MultiplicativeDp};
@@ -57,17 +57,17 @@ const MOST_EPSILON: f64 = 1e3;
 #[derive(Debug, Clone)]
 pub struct MultiplicativeDp {
     state: State,
-    /// Standard deviation v of the noise, and the (ε, δ) that it gives; `None` if the budget is infinite.
+    /// Standard deviation v of the noise, and the (ε, δ)-guarantee for this v; `None` if ε is infinite.
     noise: Option<(f64, CentralDp)>,
 }
 
-/// State of the mechanism.
+/// Saved state of the mechanism.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
     domain: RecordDomain,
     budget: Budget,
-    /// Least number of records.
+    /// Least number of records of a table that is released.
     records: u64,
     /// Number of released columns, d′.
     dim: usize,
@@ -101,7 +101,7 @@ impl TryFrom<State> for MultiplicativeDp {
 }
 
 impl State {
-    /// Checks that the matrix and a release of `records` records fit in memory at once.
+    /// Checks that the secret matrix and a release of `records` records fit in memory.
     fn check_sizes(&self, records: u64) -> Result<()> {
         let records = usize::try_from(records).unwrap_or(usize::MAX);
         size::check_held(NAME, "dim", &[self.domain.columns().len(), self.dim], DRAWN)?;
@@ -109,8 +109,8 @@ impl State {
     }
 }
 
-/// Least standard deviation v of the noise for `epsilon` and the δ of the budget, with the guarantee that v
-/// gives.
+/// Computes the least standard deviation v of the noise for `epsilon` and the δ of the budget, and the (ε,
+/// δ)-guarantee for this v.
 ///
 /// # Errors
 /// [`Error::Budget`] if δ is zero, [`Error::Parameter`] if Theorem 5 of Dauntless needs more records.
@@ -125,7 +125,7 @@ fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
     let factor = Factor::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
-    // The terms of δ in Theorem 5 add up to at most `delta`.
+    // The terms of δ in Theorem 5 of Dauntless add up to at most `delta`.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
 }
 
@@ -140,14 +140,14 @@ impl MultiplicativeDp {
         State { domain, budget, records, dim }.try_into()
     }
 
-    /// Standard deviation v of the noise added to XW₁, in units of the encoded record; zero for an infinite
-    /// budget.
+    /// Standard deviation v of the noise added to the records times the secret matrix, in units of the
+    /// encoded record; zero for an infinite ε.
     pub fn v(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, |(v, _)| *v)
     }
 
-    /// Rounds `released`, which is XW₁ (n × d′), to a lattice, and adds the noise vW₂. The result is the same
-    /// for any number of threads.
+    /// Rounds `released` (n × d′), the records times the secret matrix, to a lattice, and adds Gaussian noise
+    /// of standard deviation v. The result is the same for any number of threads.
     ///
     /// # Errors
     /// An error if the sampler cannot be created, or if `released` is not stored row by row.
@@ -156,7 +156,7 @@ impl MultiplicativeDp {
             return Ok(());
         };
         let step = 2f64.powi(v.log2().floor() as i32 - FINENESS);
-        // Rounding up never gives less noise than the claim needs.
+        // Rounding the number of steps up never gives less noise than the claim needs.
         let distribution = DiscreteGaussian::new(Rational::new((v / step).ceil() as u64, 1)?)?;
         let values =
             released.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
@@ -272,7 +272,8 @@ fn learn(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<State
     Ok(State { domain, budget: brief.budget, records, dim })
 }
 
-/// Example of two hundred records of three numbers. The theorem needs about seventy at the example's δ.
+/// Example of two hundred records of three numbers. At the δ of this example, Theorem 5 of Dauntless needs
+/// about seventy records.
 fn example() -> Result<Example> {
     const RECORDS: usize = 200;
     let few = Example::numbers()?;

@@ -1,4 +1,5 @@
-//! Singular values times heavy-tailed numbers (Dauntless, Algorithm 6).
+//! Release of the left singular vectors of records, times singular values and heavy-tailed numbers
+//! (Dauntless, Algorithm 6).
 
 use crate::secret_matrix::SecretMatrix;
 use crate::singular_values::SingularValues;
@@ -19,15 +20,16 @@ const NAME: &str = "singular-value-obfuscation";
 /// Releases each left singular vector of the features, times its singular value and a heavy-tailed number
 /// (Dauntless, Algorithm 6).
 ///
-/// For features X = UΣVᵀ of rank r, the release is X̂ = XVW = UΣW. The r numbers on W's diagonal are
-/// independent with the density of the paper's equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for
-/// z > 1. The secret key is VW, which maps a record x in the clear to x·VW. The release has r columns, fewer
-/// than X if the columns of X are linearly dependent.
+/// For features X = UΣVᵀ of rank r, the release is X̂ = XVW = UΣW. W is diagonal. Its r diagonal entries are
+/// independent, with the density of the paper's equation (22): τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for
+/// z > 1, with a parameter τ > 0. The secret key is VW, which maps a record x in the clear to x·VW. The
+/// release has r columns, fewer than X if the columns of X are linearly dependent.
 ///
-/// The mechanism claims no privacy. Lemmas 6 and 7 of the paper add up an inequality of densities, and are
-/// false as statements of differential privacy (errata D13). [`obfuscation_delta`] gives the true δ(ε) for
-/// two tables with the same left singular vectors. Tables with different left singular vectors are
-/// distinguished with certainty, because the vectors are released in the clear.
+/// The mechanism claims no privacy. Lemmas 6 and 7 of the paper add δ to the density at each point and not
+/// once to the probability of a set. As statements of differential privacy they are false (errata D13).
+/// [`obfuscation_delta`] gives the true δ(ε) for two tables with the same left singular vectors. Two tables
+/// with different left singular vectors are distinguished with certainty, because each vector is released up
+/// to a positive factor.
 ///
 /// ```
 /// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
@@ -88,20 +90,21 @@ impl SingularValueObfuscation {
 }
 
 /// Computes δ(ε) of Algorithm 6 (Dauntless) with parameter τ = `tau` in closed form, for two tables that
-/// differ in one singular value. They share the left singular vectors and all other singular values. The
-/// value in one table is `ratio` times the value in the other, in either direction. The result is the larger
-/// δ of both directions.
+/// differ in one singular value. They have the same left singular vectors and the same other singular values.
+/// The differing value of one table is `ratio` times the differing value of the other. The result is the
+/// larger of the two δ, with either table as the first.
 ///
-/// Let ρ be the ratio or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the density of the
-/// smaller singular value times its heavy-tailed number, and q the density for the larger one.
+/// Let ρ be `ratio` or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the density of the
+/// smaller singular value times a heavy-tailed number, and q the density of the larger singular value times a
+/// heavy-tailed number.
 ///
 /// - ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ with a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ.
 /// - ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ) with b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ.
 ///
 /// Each integral is zero for larger ε.
 ///
-/// A smaller ρ has a smaller δ. If k singular values differ, each by a factor of at most ρ, k·δ(ε/k) is an
-/// upper bound (composition). If left singular vectors differ, δ is one.
+/// A smaller ρ has a smaller δ. If k singular values differ, each by a factor of at most ρ, then k·δ(ε/k) is
+/// an upper bound on δ at ε (composition). If left singular vectors differ, δ is one.
 ///
 /// ```
 /// // Lemma 6 prints δ = τ/(1 + τ) = 0.0099 at ε = τ·ln 10.
@@ -139,8 +142,8 @@ pub fn obfuscation_delta(tau: f64, ratio: f64, epsilon: f64) -> Result<f64> {
     Ok(smaller_delta.max(larger_delta).clamp(0.0, 1.0))
 }
 
-/// Largest logarithm of a heavy-tailed number, so that its product with a record is a finite float. No claim
-/// depends on this limit.
+/// Largest natural logarithm of a heavy-tailed number. The limit keeps the product of the number and a record
+/// finite in floating point. No claim depends on this limit.
 const MOST_LN: f64 = 600.0;
 
 /// Draws a heavy-tailed number z, with the density τ/(1 + τ) on [0, 1] and τ/(1 + τ)·z^−(1+τ) for z > 1

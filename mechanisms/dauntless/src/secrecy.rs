@@ -16,10 +16,12 @@ use std::sync::Arc;
 
 const NAME: &str = "perfect-secrecy";
 
-/// Side of the largest square matrix that is written, which takes 200 MB.
+/// Number of rows and columns of the largest square matrix that a release may contain. The matrix takes 200
+/// MB.
 const MOST_WRITTEN: usize = 5000;
 
-/// Improvement of small singular values (SVI). Dauntless uses this name for two methods.
+/// Improvement (increase) of small singular values Σ of a matrix. Dauntless uses this name, SVI for short,
+/// for two methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
@@ -42,16 +44,17 @@ impl Improvement {
 /// Replaces the records by the n × n identity matrix (Section 5 of Dauntless): perfect secrecy of the
 /// features.
 ///
-/// Let X be the records (n × d), measured from the middle of the domain and with a column of ones. Let W be a
+/// Let X (n × d) be the records: features minus the middle of the domain, and a column of ones. Let W be a
 /// random normal matrix (d × n), with the singular value decomposition XW = UΣV. The secret map is T(x) =
-/// x·W·X̃⁻¹ with X̃ = UΣ̃V, where Σ̃ has the improved singular values. T(X) has the rank of X. The release
-/// has the constant I_n, the n × n identity matrix, in place of T(X) (errata D10). The owner's key turns a
-/// model f of I_n into x ↦ f(T(x)).
+/// x·W·X̃⁻¹ with X̃ = UΣ̃V, where Σ̃ has the improved singular values ([`Improvement`]). T(X) has the rank of
+/// X. The release has the constant I_n, the n × n identity matrix, in place of T(X) (errata D10). The owner's
+/// secret key turns a model f, trained on I_n, into the model x ↦ f(T(x)) of records in the clear.
 ///
-/// X̃⁻¹ is never computed. Let W = L·Q with Q·Qᵀ = I, and let XL = U₁Σ₁V₁ be the thin decomposition of rank
-/// r. On the row space of X, T(x) = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ (d × r). Only L is drawn, from its own
-/// distribution (Bartlett), in O(n·d²) time and O(n·d) memory. Components of x outside the row space of X are
-/// dropped; X̃⁻¹ would rotate them at random.
+/// X̃⁻¹ is never computed. Let W = L·Q with Q·Qᵀ = I, where L is lower triangular if n ≥ d. Let XL = U₁Σ₁V₁
+/// be the thin singular value decomposition, of rank r, and Σ̃₁ the improved Σ₁. On the row space of X, T(x)
+/// = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ (d × r). Q is never drawn. L is drawn from its own distribution (Bartlett).
+/// This takes O(n·d²) time and O(n·d) memory. Components of x outside the row space of X are dropped; X̃⁻¹
+/// would rotate them at random.
 ///
 /// # Guarantee
 ///
@@ -92,10 +95,11 @@ impl TryFrom<State> for PerfectSecrecy {
 }
 
 impl PerfectSecrecy {
-    /// Creates the mechanism that improves the singular values of XW by `v`.
+    /// Creates the mechanism that improves the singular values of XW by `v`, the records times a random
+    /// matrix ([`PerfectSecrecy`]).
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `v` is finite and above zero, [`Error::NotApplicable`] if records have no
+    /// [`Error::Parameter`] unless `v` is finite and above zero, [`Error::NotApplicable`] if `domain` has no
     /// features.
     pub fn new(domain: RecordDomain, v: f64, improvement: Improvement) -> Result<Self> {
         Error::check(NAME, "v", v, "finite and above zero", v.is_finite() && v > 0.0)?;
@@ -105,8 +109,8 @@ impl PerfectSecrecy {
         Ok(Self { state: State { domain, v, improvement } })
     }
 
-    /// Draws the secret map T of the owner for the records of `table`, for any number of records. The release
-    /// of `table` has the identity matrix in place of T(X).
+    /// Draws the owner's secret map T for the records X of `table`. The release of `table` has the identity
+    /// matrix in place of T(X). Unlike a release, the map has no limit on the number of records.
     ///
     /// # Errors
     /// [`Error::Shape`] if the columns of `table` do not fit the domain, [`Error::Empty`] if it has no
@@ -124,14 +128,14 @@ impl PerfectSecrecy {
     }
 }
 
-/// Records measured from the middle of the domain, with a column of ones (n × (d + 1)).
+/// Returns the records minus the middle of the domain, followed by a column of ones (n × (d + 1)).
 fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
     let centered = records - &Array1::from(domain.features().center());
     concatenate![Axis(1), centered, Array2::ones((records.nrows(), 1))]
 }
 
-/// Draws the factor L of a matrix W = L·Q (d × n) of independent normal entries, with Q·Qᵀ = I. If n ≥ d, L
-/// is lower triangular with Bartlett's distribution; else it is W itself.
+/// Draws the factor L of a matrix W = L·Q (d × n) of independent standard normal entries, with Q·Qᵀ = I. If n
+/// ≥ d, L (d × d) is lower triangular and has Bartlett's distribution. If n < d, L is W, and Q the identity.
 fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     if n < d {
         return gaussian(d, n, stream);
@@ -146,22 +150,23 @@ fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2
     Ok(distribution)
 }
 
-/// Secret map T(x) = x̂·C·U₁ᵀ of a release. The d + 1 values of x̂ are the record x minus the middle of the
-/// domain, and then 1. [`PerfectSecrecy`] defines C and U₁.
+/// Secret map T(x) = x̂·C·U₁ᵀ of a release, from a record x of d features to n values for the n released
+/// records. The d + 1 values of x̂ are x minus the middle of the domain, and then 1. [`PerfectSecrecy`]
+/// defines C and U₁.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecretMap {
     domain: RecordDomain,
-    /// C, (d + 1) × r.
+    /// C, (d + 1) × r for records of rank r.
     inner: Array2<f64>,
-    /// U₁, n × r.
+    /// U₁, n × r for n released records of rank r.
     outer: Array2<f64>,
 }
 
 impl SecretMap {
-    /// Converts the `weights` (n × h) of a model of the identity matrix into weights ((d + 1) × h) for
-    /// records in the clear. The last row of the result is the constant. The model is linear with h outputs,
-    /// or the first layer of a network with h units.
+    /// Converts the `weights` (n × h) of a model trained on the n × n identity matrix into weights ((d + 1) ×
+    /// h) for records in the clear. The last row of the result is the constant term. The model is linear with
+    /// h outputs, or a network whose first layer has h units.
     ///
     /// # Errors
     /// [`Error::Shape`] if `weights` does not have n rows.
@@ -176,8 +181,8 @@ impl SecretMap {
         Ok(self.inner.dot(&self.outer.t().dot(&weights)))
     }
 
-    /// Applies `folded` weights ((d + 1) × h), as [`fold`](Self::fold) returns them, to records in the clear
-    /// (m × d). The result is m × h.
+    /// Applies `folded` weights ((d + 1) × h), as [`fold`](Self::fold) returns them, to the records in the
+    /// clear `clean` (m × d). The result is m × h.
     ///
     /// # Errors
     /// [`Error::Shape`] if `folded` does not have d + 1 rows, or the columns of `clean` do not fit the
@@ -194,7 +199,7 @@ fn columns(n: usize) -> Vec<String> {
     (1..=n).map(|at| format!("record {at}")).collect()
 }
 
-/// Checks that a matrix is small enough to write.
+/// Checks that a matrix of `rows` × `columns` values is small enough for a released table.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if the matrix has more than [`MOST_WRITTEN`]² entries.
@@ -282,7 +287,7 @@ impl PerfectSecrecy {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Parameters {
-    /// Increment or lower limit v of the improved singular values, see `improvement`; 1 by default.
+    /// Increment or lower limit v of singular values, see `improvement`; 1 by default.
     v: Option<f64>,
     /// Improvement of singular values: "add" v to each, or "raise" smaller ones to v; "add" by default.
     improvement: Option<Improvement>,

@@ -1,5 +1,5 @@
-//! Shared parts of the mechanisms that multiply records by a secret matrix: its random entries, the released
-//! table, and the key.
+//! Code shared by the mechanisms that multiply records by a secret matrix. It draws the entries of the
+//! matrix, and builds the released table and the owner's secret key.
 
 use ndarray::{Array2, ArrayView1};
 use scumble_core::{
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// Replaces the features of `table` by `records` (n × m), with new column names. The target is unchanged.
 ///
 /// # Errors
-/// [`Error::Shape`] if the number of records differs from the target's.
+/// [`Error::Shape`] if `records` and the target of `table` have different numbers of rows.
 fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> {
     let columns = (1..=records.ncols()).map(|at| format!("released {at}")).collect();
     Table::new(columns, records, table.target().clone())
@@ -23,7 +23,7 @@ fn in_place_of(table: &Table, records: Array2<f64>) -> Result<Table> {
 /// Gaussian numbers are drawn.
 pub(crate) const FINENESS: i32 = 40;
 
-/// Bytes of a number while it is drawn: as an integer and as the resulting float.
+/// Bytes of memory per random number while a matrix is drawn: an integer, and the float computed from it.
 pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
 
 /// Draws `rows` × `columns` independent standard Gaussian numbers.
@@ -31,7 +31,7 @@ pub(crate) const DRAWN: usize = size_of::<i64>() + size_of::<f64>();
 /// # Errors
 /// An error if the sampler cannot be created.
 pub(crate) fn gaussian(rows: usize, columns: usize, stream: &mut Stream) -> Result<Array2<f64>> {
-    /// The sampler is shared between calls, because it takes longer to set up than to draw from.
+    /// The sampler is shared between calls, because creating it takes longer than a draw.
     static STANDARD: LazyLock<scumble_sampling::Result<DiscreteGaussian>> =
         LazyLock::new(|| Rational::new(1 << FINENESS, 1).and_then(DiscreteGaussian::new));
     let distribution = STANDARD.as_ref().map_err(|problem| Error::shape(problem.to_string()))?;
@@ -64,8 +64,8 @@ pub(crate) fn haar(size: usize, stream: &mut Stream) -> Result<Array2<f64>> {
                 column /= length;
                 break;
             }
-            // A column almost within the span of the others has no direction of its own, so it is redrawn
-            // from the same distribution.
+            // If the column is almost within the span of the columns before it, hardly anything is left to
+            // normalise. Then it is redrawn from the same distribution.
             let fresh = gaussian(size, 1, stream)?;
             column.assign(&fresh.column(0));
         }
@@ -77,12 +77,12 @@ fn norm(vector: ArrayView1<f64>) -> f64 {
     vector.dot(&vector).sqrt()
 }
 
-/// Key that projects a record in the clear onto the domain and multiplies it by the secret matrix.
+/// Secret key that projects a record in the clear onto the domain and multiplies it by the secret matrix.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SecretMatrix {
     domain: RecordDomain,
-    /// d × m values.
+    /// Secret matrix (d × m): records have d columns, and released records have m columns.
     matrix: Array2<f64>,
 }
 

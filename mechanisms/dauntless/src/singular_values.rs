@@ -7,17 +7,17 @@ use faer::{Mat, MatRef, Par};
 use ndarray::{Array1, Array2};
 use scumble_core::{Error, Result};
 
-/// Fraction of the largest singular value below which a singular value counts as a rounding error, and is
+/// Singular values of at most this fraction of the largest singular value count as rounding errors, and are
 /// dropped.
 const RANK_TOLERANCE: f64 = 1e-10;
 
 /// Decomposition X = U·Σ·Vᵀ of records X (n × d) of rank r.
 pub(crate) struct SingularValues {
-    /// U: n × r.
+    /// U (n × r), whose columns are the left singular vectors.
     pub(crate) left: Array2<f64>,
-    /// Σ, in descending order (r values).
+    /// Singular values, the diagonal of Σ, in descending order (r values).
     pub(crate) values: Array1<f64>,
-    /// V: d × r.
+    /// V (d × r), whose columns are the right singular vectors.
     pub(crate) right: Array2<f64>,
 }
 

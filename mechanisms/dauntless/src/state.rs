@@ -1,4 +1,4 @@
-//! State of a saved mixing mechanism, and its checks.
+//! Saved state of the mechanisms `dauntless-mix` and `dauntless-inference`, and checks of this state.
 
 use crate::MIX;
 use crate::disguise::classes;
@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub(crate) struct State {
     pub(crate) domain: RecordDomain,
-    /// Number of mixed records per release; by default the number of private records.
+    /// Number of mixed records per release; `None` means the number of private records.
     pub(crate) samples: Option<usize>,
-    /// Number of queries to a model of the release that its key answers.
+    /// Number of different queries to a model of the release for which the key mixes in a private record;
+    /// zero for `dauntless-mix`.
     pub(crate) queries: usize,
     pub(crate) mixing: Mixing,
     pub(crate) label_dim: usize,
@@ -25,8 +26,8 @@ pub(crate) struct State {
     pub(crate) public: Option<Public>,
 }
 
-/// The recovery that a release must resist, and the assumed variances of records. The fields are explained at
-/// the parameters of `dauntless-mix`.
+/// Accuracy and probability of the recovery of records that a release must resist, and the assumed variances
+/// of records. The parameters of `dauntless-mix` explain the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Resistance {
@@ -47,9 +48,9 @@ pub(crate) struct Public {
 /// Largest width of a layer. Wider layers take minutes to draw.
 const WIDEST: usize = 8192;
 
-/// Returns the column whose variance the domain limits most, and this limit. An interval allows a quarter of
-/// its squared range, and the indicator of a level, which is 1 with some probability p, allows p(1 − p) ≤
-/// 1/4. Columns with one possible value do not count.
+/// Returns the column with the smallest upper bound on its variance over the domain, and this bound. An
+/// interval allows a quarter of its squared range, and the indicator of a level, which is 1 with some
+/// probability p, allows p(1 − p) ≤ 1/4. Columns with one possible value are left out.
 pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
     let factor_variance = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),
@@ -136,7 +137,8 @@ impl State {
         self.public.as_ref().map_or(Ok(()), |public| self.check_public(public))
     }
 
-    /// Checks that a release of `samples` samples, with everything needed to make it, fits in memory at once.
+    /// Checks that a release of `samples` mixed records fits in memory, together with the matrices, mixtures
+    /// and queries that are needed to make it.
     pub(crate) fn check_sizes(&self, samples: usize) -> Result<()> {
         let held =
             |parameter: &str, counts: &[usize]| size::check_held(MIX, parameter, counts, size_of::<f64>());
@@ -147,7 +149,7 @@ impl State {
         size::check_layers(MIX, "layers", &widths, DRAWN)?;
         widths.iter().try_for_each(|width| held("samples", &[samples, *width]))?;
         held("samples", &[samples, if classes > 0 { self.label_dim } else { 0 }])?;
-        // Each part of a mixture has the index of its record and a weight.
+        // Each record of a mixture takes two numbers: its index and its weight.
         held("mixed", &[samples, self.mixing.public_parts, 2])?;
         held("mixed", &[samples, self.mixing.private_parts, 2])?;
         held("queries", &[self.queries, features])
@@ -171,8 +173,8 @@ impl State {
         left > 0 && self.mixing.is_fresh(self.samples(private), left, public)
     }
 
-    /// Splits the rows of `private` private records into rows to mix and rows for queries. The two sets are
-    /// disjoint if there are enough records.
+    /// Splits the rows of `private` private records into rows to mix for the release and rows to mix with
+    /// queries. The two sets are disjoint if there are enough records to use each at most once.
     pub(crate) fn parted(&self, private: usize, draws: &mut Stream) -> [Vec<usize>; 2] {
         if self.is_fresh(private) {
             let mut training = shuffled(private, draws);
@@ -182,7 +184,8 @@ impl State {
         [(0..private).collect(), (0..self.queries).map(|_| below(private, draws)).collect()]
     }
 
-    /// Number of samples counted against the budget: released records and possible queries.
+    /// Number of samples counted against the sample budget of Corollary 1 (Dauntless): released mixed records
+    /// plus all queries that the key can answer.
     pub(crate) fn spent(&self, private: usize) -> usize {
         self.samples(private).saturating_add(self.queries)
     }

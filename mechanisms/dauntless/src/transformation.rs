@@ -11,7 +11,7 @@ use scumble_core::{Domain, Error, Result, Stream, local};
 use scumble_neural::Activation;
 use serde::{Deserialize, Serialize};
 
-/// Distribution of the weights of a layer.
+/// Distribution of the random weights of a layer of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
@@ -20,11 +20,12 @@ pub enum Weights {
     InverseUniform,
     /// Independent uniform entries in [−β, β] for some β > 0 (Approach 2 of Dauntless).
     Uniform,
-    /// Independent normal entries, as the ambiguity of Lemma 1 (Dauntless) requires.
+    /// Independent normal entries, as Lemma 1 (Dauntless) requires: it proves that the release does not
+    /// distinguish tables X and X·U with a unitary U.
     Gaussian,
 }
 
-/// Public description of a transformation: everything but the weights.
+/// Public description of a transformation: everything but the values of the weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shape {
@@ -32,8 +33,8 @@ pub(crate) struct Shape {
     pub(crate) layers: Vec<usize>,
     pub(crate) weights: Weights,
     pub(crate) activation: Activation,
-    /// Condition number, largest over least singular value, at or above which a matrix is drawn again before
-    /// inversion.
+    /// Condition number (largest divided by least singular value) at or above which a matrix is redrawn
+    /// before inversion.
     pub(crate) most_condition: f64,
     /// Bits of each released value.
     pub(crate) bits: u32,
@@ -43,17 +44,17 @@ pub(crate) struct Shape {
 const MOST_DRAWS: usize = 1000;
 
 /// Magnitude at which outputs of the network are clipped. The unit is the standard deviation of an output for
-/// independent input coordinates, whose root mean square is the largest that the domain allows.
+/// independent input coordinates with the largest root mean square that the domain allows.
 const WIDEST: f64 = 4.0;
 
 /// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) with the activation function σ, drawn weights W₁ … W_L, and
-/// values on a grid.
+/// output values on a grid.
 #[derive(Debug, Clone)]
 pub(crate) struct Transformation {
     /// Middle of the public domain (d values), which is subtracted from each record.
     center: Array1<f64>,
-    /// W₁ … W_L. Each column is scaled so that its weighted sums of inputs have a root mean square of about
-    /// one.
+    /// W₁ … W_L. Each column is scaled such that sums of inputs, weighted by the column, have a root mean
+    /// square of about one.
     weights: Vec<Array2<f64>>,
     activation: Activation,
     /// Half the number of points of the grid.
@@ -66,8 +67,8 @@ impl Shape {
     /// # Errors
     /// [`Error::NotApplicable`] if no invertible matrix is drawn.
     pub(crate) fn draw(&self, features: &Domain, stream: &mut Stream) -> Result<Transformation> {
-        // Largest root mean square of the centred coordinates, by the public bounds. After a layer it is
-        // taken to be one.
+        // Largest root mean square of the coordinates of a centred record, by the public bounds. For the
+        // outputs of a layer, one is assumed.
         let mut spread = (features.squared_radius() / features.dim().max(1) as f64).sqrt();
         let mut inputs = features.dim();
         let mut weights = vec![];
@@ -114,11 +115,12 @@ impl Shape {
         (*largest < self.most_condition * least).then(|| array(matrix.partial_piv_lu().inverse().as_ref()))
     }
 
-    /// Probability that a matrix is redrawn. It equals the total variation distance between the distributions
-    /// of the drawn matrix and of a matrix that is never redrawn.
+    /// Probability that a matrix of weights is redrawn. It equals the total variation distance between the
+    /// distribution of the final matrix and the distribution of a matrix that is never redrawn.
     ///
-    /// For a d × d matrix of independent entries, the probability of a condition number of d·x or more tends
-    /// to 1 − e^(−2/x − 2/x²) as d grows (Edelman 1988, for normal entries; Tao and Vu 2010, for others).
+    /// As d = `dim` grows, the probability that a d × d matrix of independent entries has a condition number
+    /// of d·x or more tends to 1 − e^(−2/x − 2/x²) (Edelman 1988, for normal entries; Tao and Vu 2010, for
+    /// others).
     pub(crate) fn redrawn(&self, dim: usize) -> f64 {
         match self.weights {
             Weights::InverseUniform => {
@@ -131,10 +133,10 @@ impl Shape {
 }
 
 impl Transformation {
-    /// Transforms `records` (n × d) into released values (n × d_L).
+    /// Transforms `records` (n × d) into released values (n × d_L), where d_L is the width of the last layer.
     pub(crate) fn apply(&self, records: ArrayView2<f64>) -> Array2<f64> {
         let width = self.weights.last().map_or(self.center.len(), Array2::ncols);
-        // Fixed blocks give sums the same order for any number of threads.
+        // Blocks of a fixed size make the result independent of the number of threads.
         let blocks: Vec<ArrayView2<f64>> = records.axis_chunks_iter(Axis(0), local::BLOCK).collect();
         let released: Vec<Array2<f64>> =
             blocks.into_par_iter().map(|records| self.apply_block(records)).collect();
@@ -161,8 +163,8 @@ impl Transformation {
     }
 }
 
-/// Draws independent uniform entries in [−1, 1). A bound β other than 1 would cancel, because columns are
-/// divided by their size later.
+/// Draws independent uniform entries in [−1, 1). Another bound β would give the same network, because each
+/// column of weights is scaled later.
 fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
     const STEPS: f64 = (1u64 << 52) as f64;
     Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)

@@ -1,4 +1,5 @@
-//! Noise with bounds on each coordinate: Theorem 2.6 and Corollary 2.7 of Farokhi.
+//! The plugin `fisher-bounded`: noise with bounds on each coordinate, after Theorem 2.6 and Corollary 2.7 of
+//! Farokhi.
 
 use crate::bounded_noise::{BoundedNoise, Column};
 use crate::claims::{feature_guarantee, features_of};
@@ -16,22 +17,23 @@ use std::sync::OnceLock;
 
 const NAME: &str = "fisher-bounded";
 
-/// Mechanism whose noise has the least Fisher information for its size and keeps every released value within
-/// stated bounds.
+/// Mechanism whose noise has the least Fisher information for its mean square, and keeps every released value
+/// within stated bounds.
 ///
 /// The noise n of a column has the density w(n)². w is the ground state (the solution with the least
 /// eigenvalue μ) of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and
-/// Corollary 2.7, with errata F3). ϑ is the weight of the column, and λ the weight of the variance against
-/// the Fisher information. The label is released in the clear.
+/// Corollary 2.7, with errata F3). ϑ is the weight of the column, and λ the weight of the noise's mean square
+/// relative to its Fisher information. The label is released in the clear.
 ///
-/// The noise of a column is drawn from a table of integers on a lattice of its own. The claim is δ(ε) of
-/// these tables for two records at opposite ends of the domain. For δ = 0 no ε exists, because the support of
-/// bounded noise moves with the record (errata F5). Often no ε exists for a positive δ either. If the noise
-/// is not wider than the domain, records at the ends of the domain have no output in common. If no ε exists,
-/// the guarantee states the probability that such records are distinguished with certainty.
+/// The noise of a column is drawn on a lattice, from a table of integer weights. The claimed δ(ε) is that of
+/// these tables for two records at opposite ends of the domain. For δ = 0 there is no finite ε, because the
+/// support of bounded noise moves with the record (errata F5). Often there is no finite ε for a positive δ
+/// either. For example, if the noise is not wider than the domain, records at opposite ends of the domain
+/// have no output in common. If there is no finite ε, the guarantee states the probability that records at
+/// opposite ends are distinguished with certainty.
 ///
-/// A column's bounds may be asymmetric about its domain. Its noise then has a mean other than zero, which is
-/// public and remains in the released values.
+/// The bounds of a column's released values may be asymmetric about its domain. The noise then has a mean
+/// other than zero. This mean is public, and is not subtracted from the released values.
 ///
 /// ```
 /// use scumble_fisher_svm::{FisherBounded, Reach};
@@ -53,7 +55,7 @@ pub struct FisherBounded {
     state: State,
     /// Noise of the features; `None` at λ = ∞.
     noise: Option<BoundedNoise>,
-    /// The claimed ε, kept after its first computation, which is a search along δ(ε).
+    /// Claimed ε. It is computed on first use, by a search on δ(ε), and then stored.
     epsilon: OnceLock<f64>,
 }
 
@@ -71,7 +73,7 @@ pub struct Reach {
 }
 
 impl Default for Reach {
-    /// Reach of one width beyond the domain on either side.
+    /// Returns a reach of one width of the domain beyond the domain on either side, for all columns.
     fn default() -> Self {
         Self { beyond: 1.0, ranges: BTreeMap::new() }
     }
@@ -168,20 +170,21 @@ impl TryFrom<State> for FisherBounded {
     }
 }
 
-/// Factors between successive candidates for λ in the search. The first changes the noise's scale λ^{−1/4} by
-/// a tenth. The second changes it by a hundredth, and `FINE_STRIDES` of these changes make a tenth.
+/// Factors between successive candidates for λ in the coarse and in the fine search. A coarse step changes
+/// the noise's scale λ^{−1/4} by a tenth, and a fine step by a hundredth. `FINE_STRIDES` fine steps are about
+/// one coarse step.
 const STRIDES: [f64; 2] = [1.4641, 1.04060401];
 const FINE_STRIDES: usize = 10;
 
 impl FisherBounded {
-    /// Creates the mechanism from λ, the weight of the noise's size against its Fisher information. λ = 0
-    /// gives the noise of least information, whatever its size, and λ = ∞ gives no noise. ε is claimed at
-    /// `delta`.
+    /// Creates the mechanism from λ, the weight of the noise's mean square relative to its Fisher
+    /// information. λ = 0 gives the noise of least Fisher information, whatever its mean square, and λ = ∞
+    /// gives no noise. The guarantee claims ε at δ = `delta`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless λ ≥ 0, if a weight is not positive, or if a range is inverted or does not
-    /// reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a feature lies in a ball, or
-    /// δ is zero.
+    /// [`Error::Parameter`] unless λ ≥ 0, if a weight is not positive, or if a range of released values is
+    /// inverted or does not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a
+    /// feature lies in a ball, or δ is zero.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -192,12 +195,12 @@ impl FisherBounded {
         State { domain, weights, reach, lambda, delta }.try_into()
     }
 
-    /// Creates the mechanism from (ε, δ). Its λ is, to some percent, the largest whose noise meets the
-    /// `budget` on `domain` within the bounds of `reach`.
+    /// Creates the mechanism from (ε, δ). Its λ is, up to some percent, the largest λ for which noise within
+    /// the bounds of `reach` meets the `budget` for records of `domain`.
     ///
     /// # Errors
     /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] if no λ meets the
-    /// budget, with the least δ that was found at ε.
+    /// budget. The message states the least δ at ε that was found.
     pub fn for_budget(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -216,7 +219,8 @@ impl FisherBounded {
         let scales = columns.iter().map(Column::natural_scales);
         let (narrowest, widest) =
             scales.fold((f64::INFINITY, 0.0_f64), |(a, b), (c, d)| (a.min(c), b.max(d)));
-        // The first candidate is slightly narrower than the unbounded Gaussian noise of this budget.
+        // The noise of the first candidate is slightly narrower than the Gaussian noise that meets this
+        // budget.
         let spread =
             Weighting::new(NAME, weights.as_ref(), domain.columns())?.spread(domain.features()).value;
         let (mut lambda, least) =
@@ -253,7 +257,7 @@ impl FisherBounded {
         Ok(mechanism)
     }
 
-    /// Weight λ of the noise's size against its Fisher information.
+    /// Weight λ of the noise's mean square relative to its Fisher information.
     pub fn lambda(&self) -> f64 {
         self.state.lambda
     }
@@ -264,8 +268,8 @@ impl FisherBounded {
         columns.into_iter().map(|column| column.range).collect()
     }
 
-    /// Upper bound on δ at `epsilon` for two records at opposite ends of the domain, tight to about 10⁻¹²; 1
-    /// at λ = ∞.
+    /// Upper bound on δ at `epsilon` for two records at opposite ends of the domain. It exceeds the true δ by
+    /// about 10⁻¹² at most, and is 1 at λ = ∞.
     pub fn delta(&self, epsilon: f64) -> f64 {
         self.noise.as_ref().map_or(1.0, |noise| noise.delta(epsilon))
     }
@@ -376,7 +380,7 @@ impl LocalMechanism for FisherBounded {
 }
 
 /// Parameters of `fisher-bounded`: the reach of released values, and λ. Without λ, the noise is the least
-/// that the budget allows. With λ, the budget is a ceiling: a larger ε is refused.
+/// that meets the budget. With λ, a design is refused if its ε exceeds the budget.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -387,20 +391,21 @@ struct Parameters {
     /// Lower and upper bounds of released values: an object that maps encoded columns to pairs, in units of
     /// the encoded record.
     ranges: Option<BTreeMap<String, (f64, f64)>>,
-    /// λ ≥ 0, the weight of the noise's size against its Fisher information.
+    /// λ ≥ 0, the weight of the noise's mean square relative to its Fisher information.
     lambda: Option<f64>,
     /// Diagonal of Π, the weight matrix of errors: an object that maps encoded columns to weights ϑ > 0;
     /// other columns have 1.
     weights: Option<BTreeMap<String, f64>>,
 }
 
-/// Standard deviation of the Gaussian noise that meets `budget` for two points at distance `spread`. The
-/// result and `spread` are in units scaled by ϑ^{1/4}, where ϑ is the weight of a column.
+/// Standard deviation of the Gaussian noise that meets `budget` for two records at distance `spread`. Both
+/// are measured after each column is multiplied by ϑ^{1/4}, where ϑ is its weight.
 fn gaussian_scale(spread: f64, budget: Budget) -> f64 {
     gaussian::mu(budget.epsilon(), budget.delta()).map_or(0.0, |mu| spread / mu)
 }
 
-/// Largest ℓ₂ diameter of a factor of the features' domain. The noise has the most room in the widest factor.
+/// Largest ℓ₂ diameter of a factor of the features' domain. A factor is a number, or the group of levels of a
+/// category.
 fn widest(domain: &RecordDomain) -> f64 {
     domain.features().factors().map(|(_, factor)| factor.l2_diameter()).fold(0.0, f64::max)
 }
@@ -411,9 +416,9 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let reach_beyond = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
     let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
     let Some(lambda) = lambda else {
-        // Take σ, the standard deviation of the Gaussian noise that meets the budget. Bounds that reach only
-        // 2σ beyond the domain are too narrow for the budget. Bounds that reach 30σ beyond it are wide
-        // enough.
+        // Let σ be the standard deviation of the Gaussian noise that meets the budget. Bounds that reach only
+        // 2σ beyond the domain are too narrow to meet the budget. Bounds that reach 30σ beyond the domain are
+        // wide enough.
         let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
         let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
         let mut widths = match beyond {

@@ -1,4 +1,4 @@
-//! Exact noise with bounds, from tables of integers.
+//! Noise with bounds on a lattice, drawn exactly from tables of integer weights.
 
 use scumble_accounting::{Shifted, ShiftedComposition};
 use scumble_core::{DescribedNoise, Distance, Domain, Error, Factor, Result, Stream};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A column with the bounds of its released values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Column {
-    /// Bounds of the domain.
+    /// Bounds of the column's domain.
     pub(crate) bounds: (f64, f64),
     /// Bounds of released values.
     pub(crate) range: (f64, f64),
@@ -32,9 +32,9 @@ impl Column {
         (lower + upper).abs() <= 1e-12 * (upper - lower)
     }
 
-    /// Returns two values of σ·ϑ^{1/4} = λ^{−1/4}, where σ is the scale of the noise, ϑ the weight of the
-    /// column and λ the weight of the variance. The first σ is small compared with the width of the column.
-    /// The second σ is as wide as the bounds of the noise.
+    /// Returns two values of λ^{−1/4} = σ·ϑ^{1/4}. Here σ is the scale of the noise, ϑ the weight of the
+    /// column, and λ the weight of the noise's mean square. For the first value, σ is a thousandth of the
+    /// width of the column's domain. For the second value, σ is the width of the bounds of the noise.
     pub(crate) fn natural_scales(&self) -> (f64, f64) {
         let (lower, upper) = self.reach();
         let width = self.bounds.1 - self.bounds.0;
@@ -64,8 +64,8 @@ impl Column {
     }
 }
 
-/// Noise on every coordinate of a domain from tables of integers, with the joint privacy accounting of the
-/// tables.
+/// Noise on every coordinate of a domain, drawn from tables of integer weights, with the privacy accounting
+/// of all coordinates together.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundedNoise {
     /// Coordinates of each factor.
@@ -77,10 +77,12 @@ pub(crate) struct BoundedNoise {
 }
 
 impl BoundedNoise {
-    /// Creates the noise for the coordinates of `domain`. All `columns` must have passed [`Column::check`].
+    /// Creates the noise for the coordinates of `domain`, with the weight `lambda` of its mean square
+    /// relative to its Fisher information. All `columns` must have passed [`Column::check`].
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if a [`GroundState`] is not finite in floating point.
+    /// [`Error::NotApplicable`] if a [`GroundState`], the square root of the noise's density, is not finite
+    /// in floating point.
     pub(crate) fn new(domain: &Domain, columns: &[Column], lambda: f64) -> Result<Self> {
         let mut distinct: Vec<(Column, Arc<Table>)> = vec![];
         let mut tables = vec![];
@@ -97,7 +99,8 @@ impl BoundedNoise {
             tables.push(table);
         }
         let factors: Vec<Range<usize>> = domain.factors().map(|(at, _)| at).collect();
-        // Two records differ in one column of a number, and in two columns of a one-hot group.
+        // For a number, two records differ in one column. For a category, they differ in two columns of the
+        // one-hot group.
         let differing = |column: &Column| -> usize {
             let first_of = |at: &&Range<usize>| columns.get(at.start) == Some(column);
             let per_factor = |factor: &Factor| if matches!(factor, Factor::OneHot { .. }) { 2 } else { 1 };
@@ -136,12 +139,14 @@ impl BoundedNoise {
         self.certain
     }
 
-    /// Upper bound on δ at `epsilon`; for an infinite ε, the least known δ.
+    /// Upper bound on δ at `epsilon` for two records at opposite ends of the domain. For an infinite ε, it is
+    /// the δ at the largest ε of the privacy accounting.
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         self.together.delta(epsilon.clamp(0.0, self.together.widest())).unwrap_or(1.0)
     }
 
-    /// Upper bound on ε at `delta`; infinite if no finite ε is known.
+    /// Upper bound on ε at `delta` for two records at opposite ends of the domain; infinite if the privacy
+    /// accounting finds no finite ε.
     pub(crate) fn epsilon(&self, delta: f64) -> f64 {
         self.together.epsilon(delta).unwrap_or(f64::INFINITY)
     }
@@ -156,12 +161,12 @@ impl BoundedNoise {
         self.tables.iter().map(|table| table.variance).collect()
     }
 
-    /// Describes the noise that [`add`](Self::add) adds. Its bounds give it less kurtosis than Gaussian noise
-    /// has, so 3 is an upper bound.
+    /// Describes the noise that [`add`](Self::add) adds. The noise has bounds and so less kurtosis than
+    /// Gaussian noise, so 3 is an upper bound on its kurtosis.
     pub(crate) fn described(&self) -> DescribedNoise {
         let variances = self.variances();
-        // Two numbers differ in their own column. Two levels differ in two columns, and each column may have
-        // its own scale.
+        // Two records with different numbers differ in one column. Two records with different levels of a
+        // category differ in two columns, and each column may have its own scale.
         let factor_square = |at: &Range<usize>| {
             let level_squares = at.clone().map(|place| {
                 let Table { bounds: (lower, upper), step, .. } = &*self.tables[place];
@@ -182,15 +187,17 @@ impl BoundedNoise {
         }
     }
 
-    /// Returns the information of each released coordinate about the true one (d values), see
-    /// [`information`]. It is infinite for a level, which has no neighbouring values.
+    /// Returns the information of each released coordinate about the true coordinate (d values), as
+    /// [`information`] defines it. It is infinite for a level of a category, which has no neighbouring
+    /// values.
     pub(crate) fn information(&self) -> Vec<f64> {
         let information = |table: &Arc<Table>| if table.is_level { f64::INFINITY } else { table.information };
         self.tables.iter().map(information).collect()
     }
 
-    /// Rounds `point` to the lattices within the domain, and adds a draw of noise to each coordinate. The d
-    /// values of `point` are those of a record plus the means of the noise.
+    /// Replaces `point` by a released point. On input, the d values of `point` are the features of a record
+    /// plus the means of the noise. The means are subtracted, the features are rounded to lattice points of
+    /// the domain, and a draw of noise is added to each.
     ///
     /// # Errors
     /// [`Error::Shape`] if `point` does not have d values, [`Error::NonFinite`] if a value is a NaN or an
@@ -248,7 +255,7 @@ fn unfit(problem: &dyn std::fmt::Display) -> Error {
     Error::not_applicable("fisher-bounded", format!("the table of its noise cannot be built: {problem}"))
 }
 
-/// The noise of one column. It is (first + i)·step with probability weightsᵢ/Σweights.
+/// Noise of one column: (first + i)·step with probability weightsᵢ/Σweights, for each index i of `weights`.
 #[derive(Debug)]
 struct Table {
     step: f64,
@@ -263,19 +270,22 @@ struct Table {
     information: f64,
 }
 
-/// Base-2 logarithm of the largest weight, and the least weight that is kept. Rounding then never changes a
-/// weight by more than one part in 2²⁴. Discarded weights are less than 10⁻¹¹ times the largest weight.
+/// Base-2 logarithm of the largest weight. `LEAST` is the least weight that is not set to zero. With it,
+/// rounding to an integer changes a weight by at most one part in 2²⁴. Weights set to zero are less than
+/// 10⁻¹¹ times the largest weight.
 const LARGEST: f64 = 62.0;
 const LEAST: u64 = 1 << 24;
 
-/// Width of a table in standard deviations, and its approximate number of lattice points. A step of the
-/// lattice is one or two thousandths of a standard deviation.
+/// Number of standard deviations of unbounded noise that are divided into about `CELLS` steps of the lattice.
+/// If the bounds of the noise are narrower, their width is divided instead. A step of the lattice is at most
+/// two thousandths of a standard deviation.
 const DEVIATIONS: f64 = 16.0;
 const CELLS: f64 = 8192.0;
 const MOST_CELLS: usize = 1 << 20;
 
 impl Table {
-    /// Builds the table of a column.
+    /// Builds the table of the noise of a column, with the weight `lambda` of its mean square relative to its
+    /// Fisher information.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if the [`GroundState`] is not finite in floating point, or if the range has
@@ -293,7 +303,7 @@ impl Table {
         };
         let top = whole((column.bounds.1 / step).floor())?;
         let bounds = (whole((column.bounds.0 / step).ceil())?.min(top), top);
-        // With noise between these ends, every released value lies in the range.
+        // With noise between these two ends, in steps, every released value lies in `column.range`.
         let mut ends = (
             whole((column.range.0 / step).ceil())? - bounds.0,
             whole((column.range.1 / step).floor())? - bounds.1,
@@ -340,12 +350,13 @@ impl Table {
     }
 }
 
-/// Returns the first point of the lattice with a nonzero weight, and the density at this point and the next
-/// ones as integer weights. The weights are log-concave by construction.
+/// Returns the index of the first lattice point with a nonzero weight. Also returns integer weights,
+/// proportional to the density of the noise, for this point and the following points. The weights are
+/// log-concave by construction.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] if there is no point of the lattice between the `ends`, or if [`MOST_CELLS`]
-/// points or more have a nonzero weight.
+/// [`Error::NotApplicable`] if there is no lattice point between the `ends`, or if [`MOST_CELLS`] lattice
+/// points or more, besides the mode, have a nonzero weight.
 fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec<u64>)> {
     if ends.0 > ends.1 {
         return Err(unfit(&"its range contains no point of the lattice"));
@@ -368,8 +379,8 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
     }
     let (mode, peak) = (from, log_density(from));
     let weight = |k: i64| ((log_density(k) - peak).exp() * LARGEST.exp2()) as u64;
-    // From the mode outwards, the last two weights bound the next one. This restores the log-concavity that
-    // rounding may have broken.
+    // From the mode outwards, the square of the last weight divided by the weight before it bounds the next
+    // weight. This restores the log-concavity that rounding may have broken.
     let outwards = |keys: &mut dyn Iterator<Item = i64>| {
         let (mut before, mut last) = (weight(mode), weight(mode));
         let mut side = vec![];
@@ -399,7 +410,8 @@ fn weights(state: &GroundState, step: f64, ends: (i64, i64)) -> Result<(i64, Vec
     Ok((mode - left.len() as i64, whole.collect()))
 }
 
-/// Makes a table with its maximum in the middle log-concave, from the middle outwards.
+/// Lowers the weights of a symmetric table, from its middle outwards, such that they are log-concave. The
+/// maximum is in the middle.
 fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
     let middle = weights.len() / 2;
     for at in middle + 1..weights.len() {
@@ -412,17 +424,19 @@ fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
     weights
 }
 
-/// Information of a released value about the true one, per squared unit. Its inverse is a lower bound on the
-/// mean variance of every estimate that is unbiased at two neighbouring lattice values. The information is
-/// 4H²/step², enlarged by the effect of the step. H² is Σ(√p − √q)² for the probabilities p of the table and
-/// q of the table shifted by one step.
+/// Information of a released value about the true value, per squared unit of the column. Take any estimate
+/// that is unbiased at two neighbouring lattice points. The inverse of the information is a lower bound on
+/// the mean of its variances at the two points. The information is 4H²/step², enlarged by the effect of the
+/// step. H² is Σ(√p − √q)² over all lattice points, for the probabilities p of the table and q of the table
+/// shifted by one step.
 ///
-/// The bound of Hammersley, Chapman and Robbins needs one support within the other, but the support of
-/// bounded noise moves with the record. Let p and q be the densities for two records, T an estimate with
-/// means t and t + h, and c the middle of these means. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and
-/// Schwarz, h² ≤ H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at
-/// least h²/4H² − h²/4. For independent releases, H² is at most the sum of the H² of each. The function
-/// subtracts 256·h²/4 for h = `step`, which is enough for 256 releases.
+/// The bound of Hammersley, Chapman and Robbins requires that one of two distributions has its support within
+/// the support of the other. The support of bounded noise moves with the record, so another bound is derived
+/// here. Let p and q be the densities of a released value for two records. Let T be an estimate with means t
+/// and t + h under p and q, and c = t + h/2. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and Schwarz, h² ≤
+/// H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at least h²/4H²
+/// − h²/4. For several independent releases, H² of all together is at most the sum of the H² of each. The
+/// function subtracts 256·h²/4 for h = `step`, which is enough for 256 releases of the same record.
 fn information(weights: &[u64], step: f64) -> f64 {
     let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
     let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());

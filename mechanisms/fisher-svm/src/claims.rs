@@ -1,12 +1,12 @@
-//! Guarantee of a mechanism that adds noise to the features, and the caveat of a bound on unbiased
-//! reconstruction.
+//! Guarantee of a mechanism that adds noise to the features. It includes the caveat that a Cramér–Rao bound
+//! holds only for unbiased reconstructions.
 
 use scumble_core::{CramerRao, Error, Guarantee, Notion, RecordDomain, Result};
 
-/// Returns the features of `point`, its first d values. The other values of a point are the label.
+/// Returns the d features of `point`, an encoded record: its first d values. The other values are the label.
 ///
 /// # Errors
-/// [`Error::Shape`] if `point` does not have the width of the flat domain.
+/// [`Error::Shape`] if `point` does not have as many values as an encoded record of `domain`.
 pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Result<&'p mut [f64]> {
     let (found, width) = (point.len(), domain.flat().dim());
     match point.get_mut(..domain.features().dim()) {
@@ -15,8 +15,9 @@ pub(crate) fn features_of<'p>(domain: &RecordDomain, point: &'p mut [f64]) -> Re
     }
 }
 
-/// Builds the guarantee of a mechanism that adds noise to the features alone, and releases the label in the
-/// clear. `notions` are its claims with their theorems. Cramér–Rao bounds of zero are left out.
+/// Builds the guarantee of a mechanism that adds noise to the features, and releases the label in the clear.
+/// `notions` has the claims of the mechanism, each with its theorem. Claims of a Cramér–Rao bound of zero are
+/// left out.
 pub(crate) fn feature_guarantee(domain: &RecordDomain, mut notions: Vec<(Notion, String)>) -> Guarantee {
     notions.retain(|(notion, _)| !matches!(notion, Notion::CramerRao(bound) if bound.error() == 0.0));
     let without_bias: Vec<String> = notions

@@ -1,4 +1,5 @@
-//! Noise that leaves a linear support vector machine unchanged.
+//! The plugin `fisher-correlated`: noise that leaves a linear support vector machine (the *classifier*)
+//! unchanged.
 
 use crate::CorrelatedNoise;
 use crate::claims::without_bias;
@@ -16,50 +17,54 @@ use std::sync::Arc;
 
 const NAME: &str = "fisher-correlated";
 
-/// KKT residual to which the classifier is solved. A classifier trained on a release has the same residual.
+/// Largest residual of the Karush-Kuhn-Tucker conditions of the computed classifier. In the conditions of the
+/// released records, this classifier has the same residual.
 const RESIDUAL: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 200;
 
 /// Largest ratio of the noise's variance to the squared radius of the domain, or of the squared radius to the
-/// variance. Much larger noise leaves no digits for the records, and would destroy the classifier.
+/// variance. In double precision, much larger noise would leave no digits for the records, and so would
+/// change the classifier.
 const WIDEST: f64 = 1e12;
 
 /// Mechanism that adds Gaussian noise and leaves the linear support vector machine of the records unchanged
 /// (Farokhi, Theorem 2.10).
 ///
-/// Let q records xᵢ of p numbers have labels yᵢ of ±1 (the second level is +1). Let α* and β* be the weights
-/// and the bias of the classifier of equation (2),
+/// Let q records xᵢ of p numbers have labels yᵢ of ±1 (the second level of the label is +1). Let α* and β* be
+/// the weights and the bias of the classifier of Farokhi's equation (2),
 ///
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
-/// with slacks ξᵢ, and let ω* be the multipliers of the first constraints. With a = α* and b = ω*∘y (element
-/// by element), the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p}
-/// ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, a classifier trained on the release by
-/// equation (2) has the same Karush-Kuhn-Tucker conditions (15). So it has the same α*, β* and ω*
-/// (Proposition 2.9). The noise of the theorem is the same for every weight matrix Π of errors. The claim
-/// below is for Π = I.
+/// with slacks ξᵢ and penalties θ and ρ. Let ω* be the multipliers of the constraints yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ.
+/// With a = α* and b = ω*∘y (element by element), the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa)
+/// and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, the solution α*, β*, ω*
+/// for the records also satisfies the Karush-Kuhn-Tucker conditions (Farokhi, equation 15) for the release.
+/// So a classifier trained on the release has the same α*, β* and ω* (Farokhi, Proposition 2.9). Farokhi
+/// weights the errors of a reconstructed record by a matrix Π. The noise of Theorem 2.10 is the same for
+/// every Π. The claim below is for Π = I.
 ///
 /// # Claim and proof
 ///
 /// An unbiased estimate x̂ᵢ of record i has E‖x̂ᵢ − xᵢ‖² ≥ m(p − 1)(1 − bᵢ²/bᵀb). Take the data sets x + U
 /// with Ua = 0 and Uᵀb = 0. They all have the same classifier, and so the same a, b and distribution of W. On
 /// the space of these U, W has a Gaussian density of variance m. An unbiased estimate is unbiased on all
-/// these data sets. For them, the Cramér–Rao bound is the trace of the block of record i in m·(I − bbᵀ/bᵀb) ⊗
-/// (I − aaᵀ/aᵀa). The released record, as an estimate, attains this bound. The claim for every record is the
-/// least of these bounds: the bound of the record with the largest share bᵢ²/bᵀb. This share is computed from
-/// the records. The guarantee of the release contains it, and the guarantee of the design describes it in
-/// words.
+/// these data sets. Over these data sets, the Cramér–Rao bound of record i is the trace of the block of
+/// record i in m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa). The released record, taken as an estimate of the record,
+/// attains this bound. The claim for every record is the least bound of all records, which is the bound of
+/// the record with the largest share bᵢ²/bᵀb. The largest share is computed from the records. The guarantee
+/// of a release contains its value, and the guarantee of the design, made before there are records, describes
+/// it in words.
 ///
 /// The claim holds only against an adversary that knows no record. An adversary that knows all other records
 /// knows their noise wⱼ. From the release x̄ᵢ of a support vector, it computes xᵢ = x̄ᵢ + Σ_{j≠i} bⱼwⱼ/bᵢ
 /// exactly (errata F12). If only record i is unknown, the Fisher information about each of its columns is
 /// infinite. The claim therefore states infinite information for each column, and a joint bound for the
-/// record. In composition with another release of the same columns, nothing of the bound remains. This is
-/// correct: the other release has information about all other records, from which this release yields the
-/// support vectors.
+/// record. In composition with another release of the same columns, no bound remains. This is correct: the
+/// other release has information about all other records, and an adversary that knows all other records
+/// computes the support vectors.
 ///
-/// The release is not differentially private: the classifier, every αᵀxᵢ and the labels are released in the
-/// clear. All values are in units of the encoded record.
+/// The release is not differentially private: the classifier, the score α*ᵀxᵢ of every record and the labels
+/// are released in the clear. All values are in units of the encoded record.
 ///
 /// ```
 /// use scumble_fisher_svm::{FISHER_CORRELATED, FisherCorrelated};
@@ -157,8 +162,8 @@ impl FisherCorrelated {
     }
 
     /// Lower bound m(p − 1)(1 − `share`) on the squared error of an unbiased estimate of a record, for noise
-    /// of variance m and p columns. The share of record i in the classifier is bᵢ²/bᵀb, where b has the
-    /// records' signed multipliers.
+    /// of variance m and p columns. `share` is bᵢ²/bᵀb for record i, where the vector b has the multiplier of
+    /// each record in the classifier, times the sign of its label.
     fn bound(&self, share: f64) -> f64 {
         let open = (self.state.domain.columns().len() - 1) as f64;
         self.state.variance * open * (1.0 - share)
@@ -234,8 +239,8 @@ impl FisherCorrelated {
         let machine = programme.proven(RESIDUAL, MOST_ITERATIONS).map_err(unsolved)?;
         let largest =
             |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0, |most: f64, x| most.max(x.abs()));
-        // Below this limit, scores αᵀx are close to zero compared with margins of 1, and rounding errors
-        // determine the direction of α.
+        // Below this limit, the scores αᵀx of all records x are close to zero compared with margins of 1.
+        // Then rounding errors determine the direction of α, the weights of the classifier.
         if largest(&mut machine.weights.iter()) * largest(&mut records.iter()) < 1e-9 {
             let reason = "the classifier of these records uses none of their features (α = 0), so keeping it \
                           is meaningless";

@@ -1,4 +1,5 @@
-//! Gaussian noise that leaves two kinds of sums of the records unchanged.
+//! Gaussian noise that leaves one weighted sum of the records, and one weighted sum of the values of each
+//! record, unchanged.
 
 use rayon::prelude::*;
 use scumble_core::{Error, Result, Streams, local::BLOCK};
@@ -13,11 +14,11 @@ const FINENESS: i32 = 40;
 ///
 /// W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa), where the q × p values of G are independent, with mean zero and
 /// variance m (errata F8). Its covariance is m·(I − bbᵀ/bᵀb) ⊗ (I − aaᵀ/aᵀa): the orthogonal projection onto
-/// all W with Wᵀb = 0 and Wa = 0, times m. If a or b is zero, its sums are not kept.
+/// all W with Wᵀb = 0 and Wa = 0, times m. If a is zero, I − aaᵀ/aᵀa is replaced by I; likewise for b.
 ///
 /// The exact sampler of the discrete Gaussian distribution draws G on a lattice about 2⁴⁰ times finer than
-/// its standard deviation. The projection is in double precision. It takes O(q·p) time and only O(q + p)
-/// memory in addition to the records.
+/// its standard deviation. The two factors are applied in double precision, in O(q·p) time and with only O(q
+/// + p) memory in addition to the records.
 ///
 /// ```
 /// use scumble_fisher_svm::CorrelatedNoise;
@@ -44,7 +45,8 @@ pub struct CorrelatedNoise {
 }
 
 impl CorrelatedNoise {
-    /// Creates noise of variance m = `variance` before it is projected, for b (q values) and a (p values).
+    /// Creates noise for vectors b (q values) and a (p values) as [`CorrelatedNoise`] defines them. Before
+    /// the projection, each value has the variance m = `variance`.
     ///
     /// # Errors
     /// [`Error::Shape`] if there is no record or no column, or a value of a or b is not finite;
@@ -63,14 +65,14 @@ impl CorrelatedNoise {
         Ok(Self { b: unit(b)?, a: unit(a)?, distribution, step })
     }
 
-    /// Returns max bᵢ²/bᵀb, the largest fraction of the variance of a record's noise that is removed to keep
-    /// Σ bᵢxᵢ.
+    /// Returns max bᵢ²/bᵀb over the q records. It is the largest fraction of the variance of a record's noise
+    /// that the projection removes to leave Σ bᵢxᵢ unchanged.
     pub fn largest_share(&self) -> f64 {
         self.b.iter().map(|b| b * b).fold(0.0, f64::max)
     }
 
-    /// Adds W to `records`, which has q × p values, one record after the other. The result is the same for
-    /// any number of threads.
+    /// Adds the noise W (q × p) to `records`, which has q × p values, one record after the other. The result
+    /// is the same for any number of threads.
     ///
     /// # Errors
     /// [`Error::Shape`] if `records` does not have q·p values.
@@ -87,15 +89,15 @@ impl CorrelatedNoise {
             let mut stream = streams.stream(block as u64);
             values.iter_mut().for_each(|x| *x += self.distribution.sample(&mut stream) as f64 * self.step);
         });
-        // Restoring the kept sums projects the noise. The second pass removes the rounding errors of the
-        // first.
+        // Restoring the sums in `kept` projects the noise. The second pass removes the rounding errors of the
+        // first pass.
         for _ in 0..2 {
             self.restore(records, &kept);
         }
         Ok(())
     }
 
-    /// Moves `records` to the nearest ones with the scores and the sum in `kept`.
+    /// Moves `records` to the nearest records (in ℓ₂ distance) that have the scores and the sum in `kept`.
     fn restore(&self, records: &mut [f64], kept: &Kept) {
         let p = self.a.len();
         records.par_chunks_mut(p).with_min_len(BLOCK).zip(&kept.scores).for_each(|(record, score)| {
@@ -108,13 +110,14 @@ impl CorrelatedNoise {
         });
     }
 
-    /// aᵀxᵢ/‖a‖ of each record (q values).
+    /// Returns the score aᵀxᵢ/‖a‖ of each record xᵢ (q values), for the vector a of the noise.
     fn scores(&self, records: &[f64]) -> Vec<f64> {
         let rows = records.par_chunks(self.a.len()).with_min_len(BLOCK);
         rows.map(|record| dot(record, &self.a)).collect()
     }
 
-    /// Σ bᵢxᵢ/‖b‖ (p values), summed in the order of the blocks.
+    /// Returns the sum Σ bᵢxᵢ/‖b‖ over the records xᵢ (p values), for the vector b of the noise. Blocks of
+    /// records are added in a fixed order.
     fn sum(&self, records: &[f64]) -> Vec<f64> {
         let p = self.a.len();
         let blocks = records.par_chunks(BLOCK * p).zip(self.b.par_chunks(BLOCK));
@@ -135,7 +138,8 @@ impl CorrelatedNoise {
     }
 }
 
-/// Scores aᵀxᵢ/‖a‖ and sum Σ bᵢxᵢ/‖b‖, which noise leaves unchanged.
+/// Scores aᵀxᵢ/‖a‖ and sum Σ bᵢxᵢ/‖b‖ of records xᵢ, for the vectors a and b of the noise. The noise leaves
+/// them unchanged.
 struct Kept {
     scores: Vec<f64>,
     sum: Vec<f64>,

@@ -1,4 +1,5 @@
-//! Noise of least Fisher information for its size: Theorem 2.4 of Farokhi.
+//! The plugin `fisher-gaussian`: noise of least Fisher information for its variance, after Theorem 2.4 of
+//! Farokhi.
 
 use crate::claims::{feature_guarantee, features_of};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
@@ -16,22 +17,23 @@ use std::ops::Range;
 pub(crate) const NAME: &str = "fisher-gaussian";
 
 /// Mechanism that adds Gaussian noise of covariance Π^{−1/2}/√λ to the features of each record. The matrix Π
-/// weights the errors of a reconstruction by column ([`Weights`]). λ weights the noise's size against its
-/// Fisher information.
+/// weights the errors of a reconstruction by column ([`Weights`]). λ is the weight of the noise's variance
+/// relative to its Fisher information.
 ///
 /// Of all noise distributions, this one has the least Tr(Π⁻¹I) + λ·Tr(V), with the Fisher information I and
 /// the covariance V (Farokhi, Theorem 2.4). The label is released in the clear.
 ///
 /// For a diagonal Π with entries ϑ, each coordinate has discrete Gaussian noise with its own σ = (λϑ)^{−1/4}.
-/// For a full Π the record is mapped to Π^{1/4}(x − c), with c the centre of the domain. Noise with σ =
-/// λ^{−1/4} is added to each coordinate of this image; the map back is post-processing. The sensitivity is
-/// the diameter of a ball around the image of the domain. With up to twenty columns, the images of two
-/// records have this distance. With more columns, the diameter is an upper bound. A full Π requires numeric
-/// features.
+/// For a full Π the features x of a record are mapped to the image Π^{1/4}(x − c), with c the centre of the
+/// domain. Noise with σ = λ^{−1/4} is added to each coordinate of this image. Mapping the noisy image back is
+/// post-processing. The sensitivity is the diameter of a ball that contains the images of all records. With
+/// up to twenty columns, the diameter is the largest distance of the images of two records. With more
+/// columns, it is an upper bound on this distance. A full Π requires numeric features.
 ///
-/// The mechanism claims the whole privacy profile δ(ε) for the bounds of the domain, and a Cramér–Rao bound
-/// on the error of unbiased estimates. The paper's Theorem 2.5 ([`papers_epsilon`](Self::papers_epsilon)) is
-/// weaker where it holds, and does not hold everywhere (errata F2).
+/// The mechanism claims the privacy profile δ(ε) for all ε, for records within the bounds of the domain, and
+/// a Cramér–Rao bound on the error of unbiased estimates of a record. Farokhi's Theorem 2.5
+/// ([`papers_epsilon`](Self::papers_epsilon)) gives a larger ε where it holds, and does not hold for every λ
+/// (errata F2).
 ///
 /// ```
 /// use scumble_fisher_svm::FisherGaussian;
@@ -50,7 +52,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 pub struct FisherGaussian {
     state: State,
     weighting: Weighting,
-    /// Image of the features to which the noise is added for a full Π; `None` for a diagonal Π.
+    /// Map to the image of the features, to which the noise is added for a full Π; `None` for a diagonal Π.
     image: Option<Image>,
     /// Noise of the features or of their image; `None` at λ = ∞.
     noise: Option<GaussianNoise>,
@@ -72,7 +74,7 @@ struct State {
 /// Image Π^{1/4}(x − c) of the features x, with the centre c of the domain and the maps in both directions.
 #[derive(Debug, Clone)]
 struct Image {
-    /// Ball that contains the image.
+    /// Ball that contains the images of all records.
     ball: Domain,
     center: Array1<f64>,
     forward: Array2<f64>,
@@ -86,7 +88,7 @@ impl Image {
                 "a full Π applies to numbers alone; for levels and balls, give one weight per column";
             return Err(Error::not_applicable(NAME, reason));
         };
-        // The rounding error of the map is about 10⁻¹⁵ of a record's size.
+        // The factor covers rounding errors of the map, which are about 10⁻¹⁵ of a record's norm.
         let radius = powers.radius(&halves).value * (1.0 + 1e-9);
         Ok(Self {
             ball: Domain::l2_ball(features.dim(), radius)?,
@@ -132,13 +134,14 @@ impl TryFrom<State> for FisherGaussian {
 }
 
 impl FisherGaussian {
-    /// Creates the mechanism from λ, the weight of the noise's size against its Fisher information. A larger
-    /// λ gives less noise, and λ = ∞ gives none. ε is claimed at `delta`.
+    /// Creates the mechanism from λ, the weight of the noise's variance relative to its Fisher information. A
+    /// larger λ gives less noise, and λ = ∞ gives no noise. The guarantee claims ε at δ = `delta`.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless λ > 0, or if the weights form no positive definite Π.
     /// [`Error::NotApplicable`] if there is no feature, if δ is zero, or if Π is full and a feature is not a
-    /// number. [`Error::Budget`] if the noise does not fit the lattice.
+    /// number. [`Error::Budget`] if a column's standard deviation is not finite and above zero, or too far
+    /// above the least one for a common lattice.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -149,8 +152,8 @@ impl FisherGaussian {
     }
 
     /// Creates the mechanism from a lower bound on the error of every unbiased reconstruction x̂ of a record
-    /// x, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Farokhi, Proposition 2.2, with errata F11): √λ =
-    /// Tr(Π^{1/2})/`error`.
+    /// x, E‖Π^{1/2}(x̂ − x)‖² ≥ `error` (Farokhi, Proposition 2.2, with errata F11). It sets √λ =
+    /// Tr(Π^{1/2})/`error`, with the trace over numeric features only.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `error` is finite and above zero, [`Error::NotApplicable`] if all features
@@ -172,8 +175,8 @@ impl FisherGaussian {
         Self::nearest(domain, weights, lambda, delta, |mechanism| mechanism.weighted_error() >= error)
     }
 
-    /// Creates the mechanism from (ε, δ). Its λ is, to some billionths, the largest whose noise meets the
-    /// `budget` on `domain`.
+    /// Creates the mechanism from (ε, δ). Its λ is, up to some billionths, the largest λ for which the noise
+    /// meets the `budget` for records of `domain`.
     ///
     /// # Errors
     /// Same errors as [`with_lambda`](Self::with_lambda), and [`Error::NotApplicable`] if the domain has only
@@ -197,8 +200,9 @@ impl FisherGaussian {
         })
     }
 
-    /// Creates the mechanism with the first λ, from `lambda` downwards, for which `is_enough` holds. Noise on
-    /// a lattice needs a λ that is smaller by some billionths.
+    /// Creates the mechanism with the first λ, from `lambda` downwards, for which `is_enough` returns true.
+    /// For continuous noise λ = `lambda` would be enough. For noise on a lattice λ must be smaller by some
+    /// billionths.
     fn nearest(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -218,12 +222,13 @@ impl FisherGaussian {
         Err(Error::not_applicable(NAME, "the lattice is too coarse for noise of the required size"))
     }
 
-    /// Weight λ of the noise's size against its Fisher information.
+    /// Weight λ of the noise's variance relative to its Fisher information.
     pub fn lambda(&self) -> f64 {
         self.state.lambda
     }
 
-    /// Standard deviation of each released feature (d values), in units of the encoded record; 0 at λ = ∞.
+    /// Standard deviation of the noise of each released feature (d values), in units of the encoded record; 0
+    /// at λ = ∞.
     pub fn scales(&self) -> Vec<f64> {
         let covariance = self.distribution().added_variance().unwrap_or_default();
         covariance.into_iter().map(f64::sqrt).collect()
@@ -231,8 +236,8 @@ impl FisherGaussian {
 
     /// Lower bound on E‖Π^{1/2}(x̂ − x)‖² for every unbiased estimate x̂ of a record x; 0 at λ = ∞. It is
     /// Tr(Π^{1/2})/√λ minus the effect of the lattice (Farokhi, Proposition 2.2, with errata F11 and F14).
-    /// Levels add nothing to the bound, because they have no neighbouring values. An adversary that knows
-    /// which columns are levels may have an error close to zero in them.
+    /// Levels of categories add nothing to the bound, because they have no neighbouring values. An adversary
+    /// that knows which columns are levels may have an error close to zero in these columns.
     pub fn weighted_error(&self) -> f64 {
         let Some(noise) = &self.noise else {
             return 0.0;
@@ -247,15 +252,16 @@ impl FisherGaussian {
         }
     }
 
-    /// ε of Farokhi's Theorem 2.5 at `delta`: s·(1 + √(2·ln(1/δ))) with s = λ^{1/4}‖Π^{1/4}‖_{∞,2} times the
-    /// largest width of a feature. `None` for s > 2, where the theorem does not hold for every δ (errata F2).
-    /// The card of a release shows this ε next to the claimed ε, and never claims it.
+    /// ε of Farokhi's Theorem 2.5 at δ = `delta`: s·(1 + √(2·ln(1/δ))). Here s is λ^{1/4}‖Π^{1/4}‖_{∞,2}
+    /// times the largest width of a feature's domain, and ‖Π^{1/4}‖_{∞,2} = max ‖Π^{1/4}x‖₂ over ‖x‖_∞ ≤ 1.
+    /// `None` for s > 2, where the theorem does not hold for every δ (errata F2). The card of a release shows
+    /// the result next to the claimed ε, but does not claim it.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))
     }
 
-    /// The number s of [`papers_epsilon`](Self::papers_epsilon).
+    /// The number s in Farokhi's Theorem 2.5, which [`papers_epsilon`](Self::papers_epsilon) defines.
     fn papers_scale(&self) -> Bound {
         let width = |factor: &Factor| match factor {
             Factor::OneHot { .. } => 1.0,
@@ -291,8 +297,8 @@ impl FisherGaussian {
     }
 
     /// Fisher information of a release about each feature j: I_jj = √λ·(Π^{1/2})_jj for the weight λ and the
-    /// matrix Π of the mechanism, infinite for a level. For a full Π the result also has the joint bound
-    /// Tr(I⁻¹) = Tr(Π^{−1/2})/√λ.
+    /// matrix Π of the mechanism, infinite for a level. For a full Π the result also has Tr(I⁻¹) =
+    /// Tr(Π^{−1/2})/√λ, a lower bound on the squared error of all features together.
     fn information(&self, noise: &GaussianNoise) -> CramerRao {
         let per_coordinate = noise.information().into_iter().zip(are_numbers(self.features()));
         let per_coordinate =
@@ -375,7 +381,7 @@ impl LocalMechanism for FisherGaussian {
         let factors = flat.factors().filter(|(at, _)| at.start >= self.coordinates().end);
         let rest = factors.map(|(_, factor)| Domain::try_from(vec![factor.clone()]));
         let all = rest.collect::<Result<Vec<_>>>().map(|rest| [vec![ball.clone()], rest].concat());
-        // A part of a domain, combined with a ball, is a valid domain.
+        // The product of some factors of a domain and a ball is a valid domain.
         all.and_then(Domain::product).unwrap_or_else(|_| flat.clone())
     }
 
@@ -422,13 +428,13 @@ impl LocalMechanism for FisherGaussian {
 }
 
 /// Parameters of `fisher-gaussian`: λ, or a lower bound on the error of every unbiased reconstruction.
-/// Without either, the budget determines the noise. With either, the budget is a ceiling: a larger ε is
-/// refused.
+/// Without either, the budget determines the noise. With either, a design is refused if its ε exceeds the
+/// budget.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// λ > 0, the weight of the noise's size against its Fisher information. The noise of a column with
-    /// weight 1 has the variance 1/√λ.
+    /// λ > 0, the weight of the noise's variance relative to its Fisher information. The noise of a column
+    /// with weight 1 has the variance 1/√λ.
     lambda: Option<f64>,
     /// Lower bound on the squared error, weighted by Π, of every unbiased reconstruction of a record.
     error: Option<f64>,

@@ -1,5 +1,5 @@
-//! Noise of least Fisher information, after Farokhi, *Privacy-preserving public release of datasets for
-//! support vector machine classification*.
+//! Mechanisms that add noise of least Fisher information to features, after Farokhi, *Privacy-preserving
+//! public release of datasets for support vector machine classification*.
 //!
 //! | plugin | what it does |
 //! |---|---|

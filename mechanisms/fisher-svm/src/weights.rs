@@ -1,4 +1,4 @@
-//! The matrix Π, which weights the errors of a reconstruction in each column.
+//! Matrix Π, which weights the errors of a reconstructed record by column.
 
 use ndarray::{Array1, Array2};
 use schemars::JsonSchema;
@@ -13,7 +13,8 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Weights {
-    /// A diagonal Π: the weights ϑ > 0 of some encoded columns, by name. All other columns have the weight 1.
+    /// A diagonal Π: its entries, the weights ϑ > 0, for some encoded columns, by name. All other columns
+    /// have the weight 1.
     Columns(BTreeMap<String, f64>),
     /// The whole matrix Π: d rows of d values, in the order of the encoded columns.
     Matrix(Vec<Vec<f64>>),
@@ -39,15 +40,15 @@ pub(crate) struct Powers {
     stretch: f64,
 }
 
-/// A number that is either exact or an upper bound.
+/// Value of a maximum: either exact, or an upper bound on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
     pub(crate) value: f64,
     pub(crate) is_exact: bool,
 }
 
-/// Largest number of columns for which all corners of a box are enumerated. For more columns an upper bound
-/// is used.
+/// Largest number of columns for which a maximum over a box is computed exactly, by enumerating all corners.
+/// For more columns an upper bound is used.
 const MOST_COLUMNS: usize = 20;
 
 impl Weighting {
@@ -148,7 +149,8 @@ impl Weighting {
     }
 }
 
-/// Row and column, counted from 1, at which a matrix is not finite or not symmetric.
+/// Row and column, counted from 1, of the first entry that is not finite or breaks symmetry; `None` if there
+/// is no such entry.
 fn asymmetric(matrix: &Array2<f64>) -> Option<(usize, usize)> {
     let size = matrix.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
     let fails = |((i, j), value): &((usize, usize), &f64)| {
@@ -161,7 +163,8 @@ impl Powers {
     /// Computes the powers of Π = `matrix`.
     ///
     /// # Errors
-    /// The least eigenvalue, if it is not above zero.
+    /// The least eigenvalue, if it is not above zero by more than rounding errors; NaN if no eigenvalues are
+    /// found.
     fn from_matrix(matrix: &Array2<f64>) -> std::result::Result<Self, f64> {
         let symmetric = (matrix + &matrix.t()) / 2.0;
         let eigen = Eigen::new(&symmetric).ok_or(f64::NAN)?;
@@ -190,15 +193,16 @@ impl Powers {
             let value = largest_norm(&images, &Array1::zeros(self.quarter.nrows()));
             return Bound { value, is_exact: true };
         }
-        // The norm of a sum is at most the sum of the norms. The largest eigenvalue of Π^{1/4} bounds the
-        // norm of an image.
+        // Two upper bounds: the sum of the norms of `images`, and the largest eigenvalue of Π^{1/4} times the
+        // norm of `halves`. The smaller bound is used.
         let together: f64 = images.iter().map(|image| squared(image).sqrt()).sum();
         let stretched = self.stretch * halves.iter().map(|half| half * half).sum::<f64>().sqrt();
         Bound { value: together.min(stretched), is_exact: false }
     }
 }
 
-/// Largest ‖`so_far` ± each image‖₂ over all signs.
+/// Returns the largest ℓ₂ norm of `so_far` plus the sum of all `images`, each with sign + or −, over all
+/// choices of signs.
 fn largest_norm(images: &[Array1<f64>], so_far: &Array1<f64>) -> f64 {
     match images.split_first() {
         None => so_far.dot(so_far).sqrt(),
@@ -208,7 +212,8 @@ fn largest_norm(images: &[Array1<f64>], so_far: &Array1<f64>) -> f64 {
     }
 }
 
-/// Half the width of each coordinate; `None` if a coordinate is not a number between bounds.
+/// Returns half the width of the domain of each coordinate; `None` if a coordinate is not a number between
+/// bounds.
 pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
     let half_width = |(_, factor): (Range<usize>, &Factor)| match *factor {
         Factor::Interval { lower, upper } => Some((upper - lower) / 2.0),
@@ -217,8 +222,9 @@ pub(crate) fn half_widths(domain: &Domain) -> Option<Vec<f64>> {
     domain.factors().map(half_width).collect()
 }
 
-/// Returns whether each coordinate is a number and not a level. A level has no neighbouring values, so no
-/// bound on reconstruction holds against an adversary that knows that the coordinate is a level.
+/// Returns, for each coordinate, whether it is a number and not the indicator of a category's level. An
+/// indicator has no neighbouring values, so no Cramér–Rao bound holds against an adversary that knows that
+/// the coordinate is an indicator.
 pub(crate) fn are_numbers(domain: &Domain) -> Vec<bool> {
     let number_flags =
         |(at, factor): (Range<usize>, &Factor)| vec![!matches!(factor, Factor::OneHot { .. }); at.len()];

@@ -1,12 +1,13 @@
-//! Code shared by the mechanisms that make reports.
+//! Code shared by the mechanisms of this crate, whose output for a person is a report (a randomised answer).
 
 use scumble_core::levels::Attribute;
 use scumble_core::{RecordDomain, Result};
 
-/// Number of bins of a numeric label, for mechanisms without a parameter for it.
+/// Number of bins of a numeric label, for mechanisms that have no parameter for this number.
 const LABEL_BINS: usize = 8;
 
-/// Returns the attributes of the features, and of the label if there is one.
+/// Returns the features, and the label if there is one, as [`Attribute`]s: columns with a few discrete
+/// levels.
 pub(crate) fn attributes(plugin: &str, domain: &RecordDomain) -> Result<(Vec<Attribute>, Option<Attribute>)> {
     Attribute::all(plugin, domain, |_| LABEL_BINS)
 }
@@ -16,8 +17,8 @@ pub(crate) fn levels(label: Option<&Attribute>) -> usize {
     label.map_or(1, Attribute::levels)
 }
 
-/// Methods of `LocalMechanism` that delegate to the field `$field`. The mechanism itself is the collector of
-/// its reports.
+/// Methods of `LocalMechanism` that delegate to the field `$field`. The mechanism itself is the `Collector`,
+/// which draws synthetic records from its reports.
 macro_rules! answered_by {
     ($field:ident) => {
         fn range(&self) -> scumble_core::Domain {

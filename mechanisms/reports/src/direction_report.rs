@@ -1,5 +1,5 @@
-//! `direction-report`: each person reports the direction of its record from the volunteers' mean, with its
-//! label.
+//! `direction-report`: each person reports the direction of the person's record from the volunteers' mean,
+//! with the label. Volunteers are people whose records a design may use.
 
 use crate::answered::{answered_by, attributes, levels};
 use crate::directions::{Directions, best, variance};
@@ -17,29 +17,29 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "direction-report";
 
-/// Prior value of the ratio of two variances along a direction: the variance of a label's mean about the
-/// overall mean, divided by the variance of records. This prior value has the same weight as the estimate
-/// from one direction.
+/// Prior value of the ratio of two variances along a direction: the variance of the means of labels about the
+/// volunteers' mean, divided by the variance of records. The prior value has the same weight as the estimate
+/// of this ratio from one direction.
 const LABEL_PRIOR: f64 = 0.05;
 
 /// Upper limit for the noise of the difference between two labels' means.
 ///
-/// The noise is a variance relative to the variance of records, averaged over directions. The public rule for
-/// the default number of directions chooses the largest number that keeps the noise within this limit.
+/// The noise is a variance divided by the variance of records along the same direction, averaged over
+/// directions. The default number of directions is the largest number that keeps the noise within this limit.
 const NOISE: f64 = 0.12;
 
 /// Report of a record's coordinates along the volunteers' principal directions together with its label,
 /// randomised by [`PrivUnit`].
 ///
-/// The principal directions are learned from the volunteers' records. Each person reports its record's
-/// coordinates along a few directions, together with its label. The report spends all of ε. The coordinates
-/// are relative to the volunteers' mean, and clipped. Many reports together determine the share of each label
-/// and the mean of the records with this label.
+/// The principal directions are learned from the volunteers' records. Each person reports the coordinates of
+/// the person's record along a few directions, together with the label. The report spends all of ε. The
+/// coordinates are relative to the volunteers' mean, and their vector is clipped to a maximum length. From
+/// many reports, the frequency of each label and the mean of the records with this label are estimated.
 ///
-/// Volunteers need no labels. For records without a label, the reports determine one mean of all records. If
-/// the label of each person is public, collect the reports of each label separately. `collect` draws labels,
-/// and for each label records around the mean of this label. The covariance about this mean is the
-/// volunteers' covariance, less the part that the differences between the labels' means explain.
+/// Volunteers need no labels. For records without a label, one mean of all records is estimated. If each
+/// person's label is public and not in the record, collect the reports of each label separately. `collect`
+/// draws labels, and for each label it draws records around the mean of this label. The covariance of these
+/// records is the volunteers' covariance, less the variance of the labels' means along each direction.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -84,10 +84,11 @@ impl TryFrom<State> for DirectionReport {
     }
 }
 
-/// Number of reported coordinates.
+/// Number of coordinates of the vector that a person reports.
 ///
-/// With labels, each label has one coordinate for its frequency, and one for the sum of its records along
-/// each direction. Without labels there is one sum of all records along each direction.
+/// With labels, each label has a block of one coordinate for the frequency of the label, and one coordinate
+/// per direction for the sum of the records with this label. Without labels there is one coordinate per
+/// direction, for the sum of all records.
 fn width(dimensions: usize, labels: usize) -> usize {
     if labels > 1 { labels * (dimensions + 1) } else { dimensions }
 }
@@ -95,10 +96,11 @@ fn width(dimensions: usize, labels: usize) -> usize {
 /// Estimates about the people who have the same label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelEstimate {
-    /// Share of people with this label.
+    /// Estimated fraction of people with this label.
     pub share: f64,
-    /// Mean of the clipped coordinates of their records along each direction, relative to the volunteers'
-    /// mean. The estimate is shrunk toward the volunteers' mean, and more so if the noise is larger.
+    /// Estimated mean of the clipped coordinates of the records of people with this label, one value per
+    /// direction, relative to the volunteers' mean. The estimate is shrunk toward the volunteers' mean, and
+    /// more strongly for larger noise.
     pub mean: Array1<f64>,
 }
 
@@ -116,7 +118,7 @@ impl DirectionReport {
     /// the volunteers' mean.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of features.
+    /// [`Error::Shape`] if `features` does not have d values.
     pub fn coordinates(&self, features: &[f64]) -> Result<Array1<f64>> {
         check_width(self.state.domain.features().dim(), features.len())?;
         Ok(self.state.frame.coordinates(features))
@@ -127,13 +129,14 @@ impl DirectionReport {
         self.state.frame.clipping_norm()
     }
 
-    /// Variance of the volunteers' records along each direction.
+    /// Variance of the volunteers' coordinates along each direction, in the scale of
+    /// [`coordinates`](Self::coordinates) before clipping.
     pub fn variances(&self) -> &Array1<f64> {
         self.state.frame.variances()
     }
 
-    /// For each level of the label, in the order of levels, estimates the share of people and the mean of
-    /// their directions. Without a label, returns one estimate for all people.
+    /// For each level of the label, in the order of levels, estimates the fraction of people with this label
+    /// and the mean coordinates of their records. Without a label, returns one estimate for all people.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
@@ -147,9 +150,9 @@ impl DirectionReport {
                 return Array1::zeros(sums.len());
             }
             let (mean, noise) = (sums / (per_sum * share), noise / (per_sum * share).powi(2));
-            // Estimate of the variance of a label's mean about the overall mean, as a share of the records'
-            // variance. Directions are weighted by their variances, because the noise is relatively smaller
-            // along directions of large variance.
+            // Estimate of the variance of the label's mean about the volunteers' mean, divided by the
+            // variance of records. Directions of large variance have more weight, because the noise is
+            // relatively smaller along them.
             let weights = variances.dot(variances);
             let beyond =
                 mean.iter().zip(variances).map(|(x, variance)| variance * (x * x - noise)).sum::<f64>();
@@ -212,8 +215,8 @@ impl Collector for DirectionReport {
 }
 
 impl DirectionReport {
-    /// Returns the d feature coordinates of the record with the coordinates `mean` along the directions. The
-    /// coordinates of a category are the shares of its levels.
+    /// Converts the coordinates `mean` along the directions into the d features of an encoded record. The
+    /// features of a category are the frequencies of its levels, which are not negative and add up to 1.
     fn center(&self, mean: &Array1<f64>) -> Vec<f64> {
         let mut center = self.state.frame.record(mean);
         for attribute in self.features.iter().filter(|attribute| !attribute.is_number()) {
@@ -273,18 +276,18 @@ struct Parameters {
     clipped: Option<f64>,
 }
 
-/// Default share of volunteers whose records are clipped.
+/// Default fraction of volunteers whose coordinates are clipped.
 const CLIPPED: f64 = 0.1;
 
 /// Number of volunteers required for each direction.
 const FOR_A_DIRECTION: usize = 8;
 
-/// Returns the number of directions by a public rule. `variances` are the volunteers' variances along all
-/// candidate directions, the largest first.
+/// Returns the default number of directions. `variances` are the variances of the volunteers' coordinates
+/// along all candidate directions, the largest first.
 ///
-/// The result is the largest number that keeps the noise within [`NOISE`] if all labels are equally frequent.
-/// Without labels, the rule assumes two equally large groups of people whose reports are collected
-/// separately.
+/// The result is the largest number that keeps the noise of the difference between two labels' means within
+/// [`NOISE`], if all labels are equally frequent. Without labels, the rule assumes two equally large groups
+/// of people, and limits the noise of the difference between the groups' means.
 fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
         let used = &variances[..*dimensions];

@@ -10,10 +10,10 @@ use scumble_core::{
 };
 use scumble_oracles::{Answer, PrivUnit};
 
-/// Columns of a report.
+/// Columns of a report: the seed from which candidate directions are drawn, and the index of one of them.
 const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
 
-/// Oracle for one unit vector per person, randomised by [`PrivUnit`].
+/// Randomises one unit vector per person by [`PrivUnit`], the *oracle*.
 #[derive(Debug, Clone)]
 pub(crate) struct Directions {
     plugin: &'static str,
@@ -21,7 +21,8 @@ pub(crate) struct Directions {
     range: Domain,
 }
 
-/// Returns the oracle with the smallest variance for `coordinates` coordinates.
+/// Returns a [`PrivUnit`] oracle with few candidate directions and nearly the smallest variance at ε, for
+/// `coordinates` coordinates and one more that completes the length of a vector to 1.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if there are too many coordinates, or if no oracle exists for this ε.
@@ -32,7 +33,7 @@ pub(crate) fn best(plugin: &str, coordinates: usize, epsilon: f64) -> Result<Pri
 
 impl Directions {
     /// Creates the oracle for unit vectors with `coordinates` coordinates, and one more coordinate that
-    /// completes the length of the vector. An answer is one of `candidates` candidate directions.
+    /// completes the length of the vector to 1. An answer is one of `candidates` candidate directions.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if there are too many coordinates, or if no oracle exists for this ε.
@@ -52,7 +53,7 @@ impl Directions {
     }
 
     /// Returns the unit vector for coordinates with a norm of at most 1. An additional last coordinate
-    /// completes the length to 1. A random rounding to length 1 is therefore not needed.
+    /// completes the length to 1.
     pub(crate) fn point(&self, mut coordinates: Vec<f64>) -> Result<Vec<f64>> {
         let length: f64 = coordinates.iter().map(|x| x * x).sum();
         coordinates.push((1.0 - length).max(0.0).sqrt());
@@ -60,7 +61,8 @@ impl Directions {
         Ok(coordinates)
     }
 
-    /// Returns the direction of each report: one row per report, and one column per dimension of the oracle.
+    /// Returns the direction of each report: one row per report, and one column per coordinate of the
+    /// people's unit vectors.
     fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
         self.layout().check(reports)?;
         let (records, dim) = (reports.records(), self.oracle.dim());
@@ -78,7 +80,7 @@ impl Directions {
                 Ok(())
             })
             .collect();
-        // The error is that of the first faulty row, whatever the timing of the threads.
+        // The result is the error of the first faulty row, whatever the timing of the threads.
         rows.into_iter().collect::<Result<()>>().map(|()| answers)
     }
 
@@ -88,7 +90,8 @@ impl Directions {
     }
 
     /// Returns an unbiased estimate of the mean of the people's coordinates, and the variance of this
-    /// estimate in each coordinate. The coordinate that completes the length is left out.
+    /// estimate in each coordinate. The last coordinate, which completes the length of a vector to 1, is left
+    /// out.
     pub(crate) fn mean(&self, reports: &Table) -> Result<(Array1<f64>, f64)> {
         let answers = self.answers(reports)?;
         let people = reports.len().max(1) as f64;
@@ -97,7 +100,8 @@ impl Directions {
         Ok((mean, variance(&self.oracle, people)))
     }
 
-    /// Returns each report as a direction.
+    /// Returns the coordinates of each reported direction (one row per report), as input for an adversary's
+    /// model.
     pub(crate) fn adversary_view(&self, reports: &Table) -> Result<Table> {
         let answers = self.answers(reports)?;
         let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
@@ -145,8 +149,9 @@ impl Directions {
     }
 }
 
-/// Variance of the mean of `people` answers in each dimension, over the random choice of people and of their
-/// answers. The vector of an answer always has the length 1/m, where m is the shrinkage of the oracle.
+/// Variance, in each coordinate, of the mean of `people` answers, over the random choice of people and of
+/// their answers. Each answer counts as a vector of length 1/m, where m is the length of the mean of the
+/// random directions that answer for one unit vector.
 pub(crate) fn variance(oracle: &PrivUnit, people: f64) -> f64 {
     oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
 }

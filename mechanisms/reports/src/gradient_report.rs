@@ -1,5 +1,5 @@
-//! `gradient-report`: each person reports the direction in which its record moves a model learned from
-//! volunteers.
+//! `gradient-report`: each person reports the direction of the gradient, at the person's record, of the loss
+//! of a model. The model was learned from volunteers, people whose records a design may use.
 
 use crate::answered::{self, answered_by};
 use crate::directions::{Directions, best, variance};
@@ -19,24 +19,24 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
 
-/// Numbers of directions to try, if the parameters do not set one.
+/// Candidate numbers of directions, if the parameters do not set this number.
 const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 
-/// Number of volunteers required for each direction, and for each cluster of records that is learned from
-/// them.
+/// Number of volunteers required for each direction. `FOR_A_KIND` is the number of volunteers required for
+/// each cluster of records that is learned.
 const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 
-/// Report of a clipped gradient of a model learned from volunteers, along a few directions. [`PrivUnit`]
-/// randomises the report, which spends all of ε.
+/// Report of a clipped gradient of the loss of a model, along a few directions, randomised by [`PrivUnit`].
+/// The report spends all of ε.
 ///
-/// A model that predicts the label is learned from volunteers. Each person reports the gradient of this
-/// model's loss at the person's record. The mean of the reports moves the model by one step, to the posterior
-/// mean of its coefficients. The prior comes from the volunteers, and the noise of the mean is treated as
-/// Gaussian.
+/// A model that predicts the label is learned from volunteers, people whose records a design may use. Each
+/// person reports the gradient of this model's loss at the person's record. From the mean of the reports
+/// follows one step of the model, to the posterior mean of its coefficients. The prior of the coefficients
+/// comes from the volunteers. The noise of the mean of the reports is treated as Gaussian.
 ///
 /// `collect` draws features with the distribution of the volunteers' features, and labels from the model
-/// after its step. A model of any kind can therefore learn from these records what this model has learned.
+/// after its step. Any model that learns from these records can therefore learn what this model has learned.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};

@@ -14,11 +14,12 @@ use std::collections::BTreeSet;
 /// column per coefficient.
 const MOST_COEFFICIENTS: usize = 1024;
 
-/// Candidate precisions of the prior of the weights. The one under which the labels are likeliest is used.
+/// Candidate precisions (inverse variances) of the normal prior of the weights. The precision under which the
+/// volunteers' labels are likeliest is used.
 const PRECISIONS: [f64; 8] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
-/// Model of the label: P(k | x) ∝ exp⟨wₖ, (z, 1)⟩ for the level k of K levels. z are the d standardised
-/// features of the record x, and wₖ the weights of level k.
+/// Model of the label: P(k | x) ∝ exp⟨wₖ, (z, 1)⟩ for each of the K levels k of the label. Here z has the d
+/// standardised features of the record x, and wₖ the d weights of level k and its intercept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LabelModel {
@@ -31,14 +32,14 @@ pub(crate) struct LabelModel {
     weights: Array2<f64>,
 }
 
-/// Model learned from volunteers, with the precision of its prior and the curvature of its loss. The
-/// precision and the curvature determine the later step of the model.
+/// Model learned from volunteers, with the precision of its prior and the curvature of its loss. From the
+/// precision and the curvature, `gradient-report` computes the later step of the model.
 pub(crate) struct Taught {
     pub(crate) model: LabelModel,
     /// Precision λ of the normal prior of the weights.
     pub(crate) precision: f64,
-    /// Mean over volunteers of the second derivative of the loss, K(d + 1) × K(d + 1) for K levels and d
-    /// features. The d + 1 coefficients of each level are adjacent.
+    /// Mean over volunteers of the second derivative of the loss with respect to the coefficients, K(d + 1) ×
+    /// K(d + 1) for K levels and d features. The d + 1 coefficients of each level are adjacent.
     pub(crate) curvature: Array2<f64>,
 }
 
@@ -46,8 +47,8 @@ impl LabelModel {
     /// Learns the model from the features of n volunteers (n × d) and their labels, which have `levels`
     /// levels.
     ///
-    /// The normal prior is the one under which the labels are likeliest, by Laplace's approximation (MacKay
-    /// 1992).
+    /// The precision of the normal prior of the weights maximises the marginal likelihood of the labels, by
+    /// Laplace's approximation (MacKay 1992).
     pub(crate) fn learn(
         plugin: &str,
         features: ArrayView2<f64>,
@@ -69,8 +70,8 @@ impl LabelModel {
         }
         let mean = features.mean_axis(Axis(0)).unwrap_or_default();
         let deviation = features.std_axis(Axis(0), 0.0);
-        // The coordinate of a category's level is not scaled. Otherwise the prior would let the weight of a
-        // rare level fit its few volunteers as freely as that of a common level.
+        // The coordinate of a category's level is not scaled. With scaling, the prior would constrain the
+        // weight of a rare level, which few volunteers have, as little as the weight of a common level.
         let mut deviations = vec![1.0; features.ncols()];
         for at in attributes.iter().filter(|attribute| attribute.is_number()).flat_map(|a| a.coordinates()) {
             if deviation[at] > 1e-9 {
@@ -94,7 +95,7 @@ impl LabelModel {
                     Error::not_applicable(plugin, format!("no model was learned from volunteers: {problem}"))
                 })?;
             let (coefficients, intercepts) = fitted.coefficients();
-            // A label level without volunteers gets the frequency that half a volunteer would give it.
+            // A level of the label that no volunteer has gets the frequency of half a volunteer.
             let rare = intercepts.mapv(f64::exp).sum().ln() - (2.0 * labels.len() as f64).ln();
             model.weights.fill(0.0);
             model.weights.column_mut(features.ncols()).fill(rare);
@@ -152,8 +153,9 @@ impl LabelModel {
         moved
     }
 
-    /// Mean over records of the second derivative of the loss. Its block for the levels k and l is (pₖ[k = l]
-    /// − pₖpₗ) zzᵀ. Here pₖ is the probability of level k, and z the record's row of `standardized`.
+    /// Mean over records of the second derivative of the loss with respect to the coefficients. For one
+    /// record, its block for the levels k and l of the label is (pₖ[k = l] − pₖpₗ) zzᵀ. Here [k = l] is 1 if
+    /// k = l and else 0, pₖ is the model's probability of level k, and z the record's row of `standardized`.
     fn curvature(&self, standardized: &Array2<f64>) -> Array2<f64> {
         let (n, width) = standardized.dim();
         let (probabilities, levels) = (self.probabilities(standardized), self.weights.nrows());
@@ -174,8 +176,8 @@ impl LabelModel {
         curvature
     }
 
-    /// Logarithm of the labels' likelihood with the weights integrated out, by Laplace's approximation and up
-    /// to a constant.
+    /// Logarithm of the marginal likelihood of `labels` under a normal prior of the weights with this
+    /// `precision`, by Laplace's approximation and up to a constant.
     fn evidence(
         &self,
         standardized: &Array2<f64>,

@@ -1,5 +1,5 @@
-//! `learned-codes`: each person reports the code of its record together with the label. A code is the index
-//! of the cluster of volunteers' records that is nearest to the record.
+//! `learned-codes`: each person reports the code of the person's record together with the label. Clusters are
+//! learned from the records of volunteers. The code of a record is the index of the nearest cluster.
 
 use crate::answered::{answered_by, attributes, levels};
 use crate::partition::Partition;
@@ -16,20 +16,20 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "learned-codes";
 
-/// Prior variance of a label's share within one code about its overall share, relative to the variance of the
-/// label.
+/// Prior variance of a label's frequency among the records with one code, about its frequency among all
+/// records. The unit is p(1 − p), with p = 1/L for L labels.
 ///
-/// `OVERALL_PRIOR` is the prior variance of the overall share about equal shares, relative to the variance of
-/// the label. These priors shrink estimates with large noise; with many people they have hardly any effect.
+/// `OVERALL_PRIOR` is the prior variance of a label's frequency among all records about 1/L, in units of p(1
+/// − p). These priors shrink estimates with large noise; with many people they have hardly any effect.
 const CODE_PRIOR: f64 = 0.2;
 const OVERALL_PRIOR: f64 = 0.02;
 
 /// Report of a record's code together with its label, which spends all of ε. The partition of records into
-/// codes is learned from volunteers.
+/// codes is learned from the records of volunteers.
 ///
 /// Volunteers need no labels. `collect` draws codes and labels with their estimated frequencies. A drawn
 /// record resembles the volunteers' records with the same code. Its numbers are normal about the mean of
-/// these records, and its categories have the same frequencies as in these records.
+/// these records, and its categories have the frequencies of these records.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Unit};
@@ -74,11 +74,12 @@ impl TryFrom<State> for LearnedCodes {
     }
 }
 
-/// Returns the number of codes by a public rule.
+/// Returns the default number of codes, computed from the arguments and not from records.
 ///
-/// The rule limits the variance of the noise on a label's share within a code, for `people` reports. The
-/// result is the largest number of codes for which this variance is at most a quarter of the variance of the
-/// label. Codes and labels count as equally frequent. Each code needs thirty volunteers.
+/// The rule limits the noise on a label's estimated frequency among the records with one code, for `people`
+/// reports. The result is the largest number of codes for which the variance of this noise is at most p(1 −
+/// p)/4, with p = 1/`labels`, or at most 1/4 without labels. All codes and all labels are assumed to be
+/// equally frequent. Each code needs thirty volunteers.
 fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize {
     const NOISE: f64 = 0.25;
     let label_variance = match labels {
@@ -95,7 +96,7 @@ fn codes(people: usize, volunteers: usize, labels: usize, epsilon: f64) -> usize
 }
 
 impl LearnedCodes {
-    /// Frequency oracle that randomises the pair of code and label.
+    /// Frequency oracle that randomises the pair of code and label of a record.
     pub fn oracle(&self) -> &Oracle {
         &self.questions.oracles()[0]
     }
@@ -114,11 +115,12 @@ impl LearnedCodes {
         self.state.partition.code(features)
     }
 
-    /// Estimates the population's share of each code with each label, with confidence intervals.
+    /// Estimates the fraction of the population that has each pair of a code and a label, with confidence
+    /// intervals.
     ///
-    /// The shape is codes × labels, with one label if records have none. All intervals together cover the
-    /// true shares with the probability `confidence`. The estimate is not shrunk, and uses no data of
-    /// volunteers except the partition.
+    /// The shape is codes × labels, with one label if records have none. All intervals simultaneously cover
+    /// the true fractions with the probability `confidence`. The estimates are unbiased (not shrunk). The
+    /// volunteers influence them only through the partition into codes.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
@@ -127,14 +129,16 @@ impl LearnedCodes {
         Ok(self.questions.joint(reports, confidence)?.remove(0))
     }
 
-    /// Estimates the share of each code with each label from reports (codes × labels; one label if records
-    /// have none).
+    /// Estimates the fraction of records that have each pair of a code and a label (codes × labels; one label
+    /// if records have none). Unlike [`frequencies`](Self::frequencies), it shrinks the estimates to reduce
+    /// their noise.
     ///
-    /// The share of each code is its share among volunteers, which is known without noise. The label shares
-    /// of each code are estimated from the reports, and shrunk toward the overall label shares according to
-    /// the noise. The estimate is a posterior mean: a code's share of a label is normal about the overall
-    /// share, and the noise has a known variance. Without labels, the shares of codes are estimated from the
-    /// reports, and shrunk toward the volunteers' shares.
+    /// With labels, the frequency of each code is its frequency among volunteers, which is known without
+    /// noise. The label frequencies of each code are estimated from the reports, and shrunk toward the label
+    /// frequencies of all codes together. The estimate is a posterior mean. Its model is that a code's
+    /// frequency of a label is normal about the frequency over all codes, and that the noise has a known
+    /// variance. Without labels, the frequencies of codes are estimated from the reports, and shrunk toward
+    /// the volunteers' frequencies.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
@@ -183,8 +187,8 @@ impl LearnedCodes {
     }
 }
 
-/// Shrinks `observed` shares with total noise variance `noise` toward `believed` shares, and projects them
-/// onto the simplex.
+/// Shrinks `observed` frequencies toward `believed` frequencies, and projects the result onto the probability
+/// simplex. `noise` is the variance of the noise on `observed`, summed over all frequencies.
 ///
 /// The weight of `believed` is the ratio of `noise` to the squared distance between `observed` and
 /// `believed`, but at most 1.

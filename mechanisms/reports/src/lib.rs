@@ -4,14 +4,14 @@
 //! needs. These mechanisms ask each person one question about features and label together. The *report* is
 //! the person's randomised answer, and spends all of ε. The reports of many people are
 //! [collected](scumble_core::Collector) into synthetic records with the columns of the schema. Any model can
-//! learn from these records. *Volunteers* are people whose records may shape a mechanism.
+//! learn from these records. *Volunteers* are people from whose records a mechanism may be learned.
 //!
 //! | mechanism | question |
 //! |---|---|
 //! | [`PairResponse`] | one column, drawn uniformly at random, and the label |
-//! | [`LearnedCodes`] | the record's code, one of a few learned from volunteers, and the label |
+//! | [`LearnedCodes`] | the record's code (index of its nearest cluster of volunteers' records) and label |
 //! | [`DirectionReport`] | the record's direction from the volunteers' mean, and the label |
-//! | [`GradientReport`] | the direction in which the record moves a model learned from volunteers |
+//! | [`GradientReport`] | the direction, at the record, of the gradient of a volunteer-trained model's loss |
 
 mod answered;
 mod direction_report;

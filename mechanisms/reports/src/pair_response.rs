@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "pair-response";
 
-/// Smallest and largest number of bins that the public rule chooses.
+/// Smallest and largest number of bins per numeric column that the rule for the default chooses.
 const BINS: (usize, usize) = (2, 32);
 
 /// Report of the value of one random column of a record together with its label. The report spends all of ε.
 ///
-/// The column is drawn uniformly at random. Its value is a level, or the bin of a number. The pair of value
-/// and label is randomised as a whole, and not each of them separately. The reports therefore preserve the
-/// dependence of columns and label, which learning needs. `collect` draws records as if columns were
-/// independent given the label (naive Bayes).
+/// The column is drawn uniformly at random. Its value is the level of a category, or the bin of a number. The
+/// pair of value and label is randomised as one value, and not each of the two separately. The reports
+/// therefore preserve the dependence of columns and label, which learning needs. `collect` draws records as
+/// if columns were independent given the label (naive Bayes).
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
@@ -56,7 +56,8 @@ struct State {
     epsilon: f64,
     /// Number of bins of every numeric column.
     bins: usize,
-    /// Frequency oracle; `None` picks the best one for each question.
+    /// Kind of frequency oracle; `None` picks the kind with the least total variance for each pair of a
+    /// column and the label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     oracle: Option<Kind>,
 }
@@ -86,11 +87,11 @@ impl TryFrom<State> for PairResponse {
     }
 }
 
-/// Returns the number of bins by a public rule.
+/// Returns the default number of bins per numeric column, computed from the arguments and not from records.
 ///
-/// The result is the largest B with B³ ≤ N. N is an equivalent number of people: N answers without noise give
-/// the same information as all noisy answers to one question. (A histogram of n values has about n^⅓ bins:
-/// Freedman and Diaconis 1981.)
+/// The result is the largest B with B³ ≤ N, within [`BINS`]. N answers without noise would determine the
+/// frequencies as accurately as all noisy answers about one column. (A histogram of n values has about n^⅓
+/// bins: Freedman and Diaconis 1981.)
 fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
     let per_question = people as f64 / questions.max(1) as f64;
     let is_fine = |bins: &usize| {
@@ -104,13 +105,13 @@ fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) ->
 }
 
 impl PairResponse {
-    /// Creates the mechanism with `bins` bins per numeric column. Reports use the frequency oracle `oracle`;
-    /// `None` chooses the best oracle for each pair.
+    /// Creates the mechanism with `bins` bins per numeric column. Reports use the kind `oracle` of frequency
+    /// oracle; `None` chooses the kind with the least total variance for each pair of a column and the label.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if there is no label or no column, or if no oracle exists for a pair at this
-    /// ε. The same error occurs for a column that is neither a number within its own bounds nor a category.
-    /// [`Error::Parameter`] if `bins` is out of range.
+    /// [`Error::NotApplicable`] if there is no label or no column, or if no oracle exists for ε and the
+    /// number of levels of a pair. [`Error::NotApplicable`] also if a column is neither a number within its
+    /// own bounds nor a category. [`Error::Parameter`] if `bins` is out of range.
     pub fn new(domain: RecordDomain, epsilon: f64, bins: usize, oracle: Option<Kind>) -> Result<Self> {
         State { domain, epsilon, bins, oracle }.try_into()
     }
@@ -120,16 +121,17 @@ impl PairResponse {
         self.state.bins
     }
 
-    /// Frequency oracles of the columns, in their order. Each oracle randomises the pair of a column and the
-    /// label.
+    /// Frequency oracles, one per column, in the order of the columns. Each oracle randomises the pair of a
+    /// column and the label.
     pub fn oracles(&self) -> &[Oracle] {
         self.questions.oracles()
     }
 
-    /// Estimates, for each column, the population's share of each level with each label (levels × labels).
+    /// Estimates, for each column, the fraction of the population that has each pair of a level and a label
+    /// (levels × labels).
     ///
-    /// The levels of a number are its bins. All confidence intervals of one column together cover the true
-    /// shares with the probability `confidence`.
+    /// The levels of a number are its bins. All confidence intervals of one column simultaneously cover the
+    /// true fractions with the probability `confidence`.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
@@ -151,8 +153,8 @@ impl PairResponse {
             let joint = ArrayView2::from_shape((attribute.levels(), labels), &joint)
                 .map_err(|problem| Error::shape(problem.to_string()))?
                 .to_owned();
-            // Each question gives an estimate of the label's distribution. Its weight depends on the number
-            // of answers and on the noise.
+            // The answers about each column give an estimate of the label's distribution. The weight of this
+            // estimate is the equivalent number of answers without noise.
             let weight = counts.answers() as f64 / (1.0 + oracle.total_variance());
             label_weights.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
             pairs.push(joint);
@@ -184,7 +186,8 @@ impl Collector for PairResponse {
             interrupt::check()?;
             for (label, rows) in rows.iter().enumerate() {
                 let given = joint.column(label).to_vec();
-                // If no report supports a label, the column has its distribution over all people.
+                // If the estimated frequency of the label is zero, the column is drawn from its distribution
+                // over all labels.
                 let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &marginal };
                 for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
                     write(row, attribute, level, draw::uniform(stream));

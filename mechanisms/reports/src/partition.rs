@@ -13,25 +13,25 @@ use scumble_core::{Error, RecordDomain, Result, Stream, largest, size};
 use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
 
-/// Largest number of principal directions: those along which records are clustered, and those along which
-/// records with the same code differ.
+/// Largest number of principal directions along which records are clustered. It is also the largest number of
+/// principal directions of the differences between records and the centre of their code.
 const DIRECTIONS: usize = 50;
-/// Number of k-means runs for records with more than [`DIRECTIONS`] columns, for which the result depends
-/// most on the starting centres. The best fit is used.
+/// Number of k-means runs for records with more than [`DIRECTIONS`] columns. For them the result depends most
+/// on the starting centres, so the run with the best fit is used.
 const SEARCHES: usize = 4;
 
-/// Partition into K codes. Each record of d coordinates has the code of the nearest centre, and each code has
-/// a distribution of records.
+/// Partition into K codes. Each record of d coordinates has the code of the nearest centre. The partition
+/// also describes the distribution of the records with each code.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Partition {
-    /// Mean of the volunteers' records with each code (K × d). The coordinates of a category are the shares
-    /// of its levels.
+    /// Mean of the volunteers' records with each code (K × d). The coordinates of a category are the
+    /// fractions of these records that have each level.
     centers: Array2<f64>,
-    /// Share of the volunteers with each code (K).
+    /// Fraction of the volunteers whose record has each code (K).
     shares: Vec<f64>,
-    /// Principal directions of the differences between records and the centre of their code, with the length
-    /// of the standard deviation along each (r × d). All codes have the same r directions.
+    /// Principal directions of the differences between records and the centre of their code (r × d). The
+    /// length of each direction is the standard deviation along it. All codes have the same r directions.
     spread: Array2<f64>,
     /// Standard deviation of each coordinate (d) that the directions in `spread` do not explain.
     rest: Vec<f64>,
@@ -40,10 +40,10 @@ pub(crate) struct Partition {
 impl Partition {
     /// Learns `codes` codes from encoded records (n × d) by k-means.
     ///
-    /// The method is Lloyd's (1982), from the starting centres of Arthur and Vassilvitskii (2007). Numbers
-    /// count in units of the width between their public bounds. Records with more than [`DIRECTIONS`] columns
-    /// are clustered by their coordinates along the principal directions. Fifty directions distinguish
-    /// clusters of records as well as hundreds of columns.
+    /// The method is Lloyd's (1982), from the starting centres of Arthur and Vassilvitskii (2007). Distances
+    /// count each number in units of the width between its public bounds. Records with more than
+    /// [`DIRECTIONS`] columns are clustered by their coordinates along the principal directions. Fifty
+    /// directions distinguish clusters of records as well as hundreds of columns.
     pub(crate) fn learn(plugin: &str, records: ArrayView2<f64>, codes: usize, seed: u64) -> Result<Self> {
         let (n, d) = records.dim();
         size::check_steps(plugin, "codes", &[n, codes])?;
@@ -89,7 +89,7 @@ impl Partition {
         })
     }
 
-    /// Checks that the partition fits records of this domain.
+    /// Checks that the partition has the width of records of `domain`, and that its numbers are valid.
     pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
         let d = domain.features().dim();
         let fits = self.centers.nrows() > 0
@@ -106,7 +106,7 @@ impl Partition {
         self.shares.len()
     }
 
-    /// Share of the volunteers with each code.
+    /// Fraction of the volunteers whose record has each code.
     pub(crate) fn shares(&self) -> &[f64] {
         &self.shares
     }
@@ -143,8 +143,8 @@ impl Partition {
         self.draw_about(&self.centers.row(code).to_vec(), features, record, stream);
     }
 
-    /// Draws a record, and writes it into the first d values of `record`. It differs from `center` (d) as
-    /// records differ from the centre of their code.
+    /// Draws a record, and writes it into the first d values of `record`. Its difference from `center` (d)
+    /// has the distribution of the differences between records and the centre of their code.
     pub(crate) fn draw_about(
         &self,
         center: &[f64],
@@ -190,8 +190,9 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
     Ok((found.vectors().clone(), found.values().to_vec(), covariance))
 }
 
-/// Returns the principal directions of residuals (n × d), with the length of the standard deviation along
-/// each. Also returns the standard deviation of each coordinate that these directions do not explain.
+/// Returns the first principal directions of residuals (n × d), at most [`DIRECTIONS`]. The length of each is
+/// the standard deviation along it. Also returns the standard deviation of each coordinate that these
+/// directions do not explain.
 fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
     let d = residuals.ncols();
     let (vectors, values, covariance) = principal(plugin, residuals)?;

@@ -5,36 +5,38 @@ use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, RecordDomain, Result};
 use serde::{Deserialize, Serialize};
 
-/// Upper limit for the diameter of the domain and for the clipping norm. The inverse is the lower limit for
-/// the clipping norm and for the standard deviation along a direction. Within these limits all results are
-/// finite.
+/// Upper limit for the ℓ₂ diameter of the domain of records, and for the norm at which coordinates are
+/// clipped. Its inverse is the lower limit for this norm and for the standard deviation along a direction.
+/// Within these limits all results are finite in floating point.
 const LARGEST: f64 = 1e70;
 
 /// Lower limit for the standard deviation along a direction, relative to the largest standard deviation and
 /// to the largest coordinate of the volunteers' mean. Smaller deviations are rounding errors.
 const LEAST: f64 = 1e-6;
 
-/// Coordinates along some principal directions, relative to the volunteers' mean.
+/// Map from a record to its coordinates along some principal directions of volunteers' records, relative to
+/// their mean.
 ///
 /// A coordinate is the distance of a record from the mean along a direction, divided by the square root of
-/// the standard deviation along this direction. A report is a vector of bounded length with equal noise in
-/// all coordinates. For such vectors, this scale gives the smallest error of the mean in the units of the
-/// records.
+/// the standard deviation along this direction. The coordinates are reported as a vector of bounded length
+/// with equal noise in all coordinates. For such reports, this scale gives the smallest error of the
+/// estimated mean record.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Taught", into = "Taught")]
 pub(crate) struct PrincipalBasis {
     taught: Taught,
     /// Standard deviation of records along each of the k directions.
     deviations: Array1<f64>,
-    /// Divisor of each of the k coordinates: the standard deviation to the power of 1.5. One factor of the
-    /// standard deviation compensates for the length of the spread's row, which is the standard deviation.
+    /// Divisor of each of the k coordinates: the standard deviation along the direction, to the power of 1.5.
+    /// The dividend is the product of a record's deviation from the mean and a direction vector whose length
+    /// is the standard deviation.
     widths: Array1<f64>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Taught {
-    /// Partition with all volunteers in one code.
+    /// The volunteers' mean and principal directions, as a [`Partition`] of all records into a single cell.
     volunteers: Partition,
     /// Number of directions in use.
     dimensions: usize,
@@ -56,7 +58,8 @@ impl From<PrincipalBasis> for Taught {
 }
 
 impl Taught {
-    /// Returns the directions in use, limited to the existing ones.
+    /// Returns the first `dimensions` principal directions, or all if there are fewer. The length of each is
+    /// the standard deviation along it.
     fn spread(&self) -> ArrayView2<'_, f64> {
         let all = self.volunteers.spread();
         let used = self.dimensions.min(all.nrows());
@@ -81,21 +84,22 @@ impl PrincipalBasis {
         Ok(Taught { volunteers, dimensions, clipping_norm: LARGEST }.into())
     }
 
-    /// Keeps the first `dimensions` directions, and clips at the length that a share `clipped` < 1 of
-    /// `records` (n × d) exceeds.
+    /// Returns the basis with only the first `dimensions` directions. Its clipping norm is the length of
+    /// coordinates that a fraction `clipped` < 1 of the n `records` (n × d) exceeds.
     pub(crate) fn along(self, dimensions: usize, clipped: f64, records: ArrayView2<f64>) -> Self {
         let basis = Self::from(Taught { dimensions, ..self.taught });
         let mut lengths: Vec<f64> = records.outer_iter().map(|record| length(&basis.whole(record))).collect();
         lengths.sort_by(f64::total_cmp);
         let last = lengths.len().saturating_sub(1);
         let kept = ((1.0 - clipped) * last as f64) as usize;
-        // If most records are equal, the length at this rank is zero. Then the smallest positive length is
+        // If most records are equal, the length at rank `kept` is zero. Then the smallest positive length is
         // used.
         let clipping_norm = lengths.split_off(kept).into_iter().find(|length| *length > 0.0);
         Taught { clipping_norm: clipping_norm.unwrap_or(1.0), ..basis.taught }.into()
     }
 
-    /// Checks that the basis fits records of this domain.
+    /// Checks that the basis has the width of records of `domain`, and that its numbers are within their
+    /// limits.
     pub(crate) fn check(&self, domain: &RecordDomain) -> Result<()> {
         let Taught { volunteers, dimensions, clipping_norm } = &self.taught;
         volunteers.check(domain)?;
@@ -118,8 +122,8 @@ impl PrincipalBasis {
         self.taught.clipping_norm
     }
 
-    /// Variance of the coordinate of records along each direction. It has the same value as the standard
-    /// deviation along the direction in the units of the records.
+    /// Variance of the volunteers' coordinate along each direction. Coordinates are scaled such that it
+    /// equals the standard deviation of the unscaled records along the direction.
     pub(crate) fn variances(&self) -> &Array1<f64> {
         &self.deviations
     }
@@ -141,29 +145,31 @@ impl PrincipalBasis {
         (back.dot(&self.taught.spread()) + self.taught.volunteers.center(0)).to_vec()
     }
 
-    /// Value that marks the label in a report; zero without labels. For a record at the clipping norm, it
-    /// equals the root mean square of all values in the block of the label.
+    /// Value of the coordinate that marks the label in a person's vector, before noise; zero without labels.
+    /// The vector has one block of values per label, and only the block of the person's label is not zero.
+    /// For a record at the clipping norm, the value equals the root mean square of this block.
     pub(crate) fn share_weight(&self, labels: usize) -> f64 {
         if labels > 1 { 1.0 / (self.taught.dimensions as f64 + 1.0).sqrt() } else { 0.0 }
     }
 
-    /// Factor by which a coordinate is multiplied in a report. It limits the length of the reported vector to
-    /// 1.
+    /// Factor by which each coordinate of a record is multiplied in a person's vector, before noise. It
+    /// limits the length of the vector, with the value that marks the label, to 1.
     pub(crate) fn sum_weight(&self, labels: usize) -> f64 {
         (1.0 - self.share_weight(labels).powi(2)).sqrt() / self.taught.clipping_norm
     }
 
-    /// Returns the distribution of records within one group of people. `between` (k) is the variance of the
-    /// groups' means along each direction.
+    /// Returns the distribution of records within one group of people (one label). `between` (k) is the
+    /// variance of the groups' means along each of the k directions.
     ///
-    /// The volunteers' variances include `between`, which is therefore subtracted from them.
+    /// The volunteers' variances are over all groups and include `between`, so `between` is subtracted from
+    /// them.
     pub(crate) fn within(&self, between: &Array1<f64>) -> Partition {
         let times = (1.0 - between / &self.deviations).mapv(|rest| rest.max(0.0).sqrt());
         self.taught.volunteers.with_spread(&times.to_vec())
     }
 }
 
-/// Standard deviation along each direction, the length of the rows of `spread`.
+/// Returns the standard deviation along each direction, which is the length of each row of `spread`.
 fn deviations(spread: ArrayView2<f64>) -> Array1<f64> {
     spread.map_axis(Axis(1), |direction| direction.dot(&direction).sqrt())
 }

@@ -12,7 +12,7 @@ use scumble_sampling::uniform_below;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::num::NonZeroU64;
 
-/// Number of people assumed if none is given.
+/// Number of people that designs assume if the user states none.
 pub(crate) const PEOPLE: usize = 10_000;
 
 /// Columns of a report.
@@ -25,12 +25,13 @@ const WORDS: u64 = 1 << WORD;
 /// Number of reports that one thread counts at a time.
 const BLOCK: usize = 4096;
 
-/// Set of questions. Each person answers one, which is drawn uniformly at random and independently of the
-/// record. The ε of a person is therefore spent only once.
+/// Set of questions. Each person answers one question, which is drawn uniformly at random and independently
+/// of the record. The only answer spends all of the person's ε.
 ///
 /// A question asks about two attributes together: its own attribute, and the label, which is the same for all
-/// questions. A *point* has a group of coordinates for each question's own attribute, and one group for the
-/// label. In each group a one marks the person's level.
+/// questions. A *point* encodes a person's true answers: one group of coordinates for each question's own
+/// attribute, and one group for the label. In each group, the coordinate of the person's level is 1 and the
+/// others are 0.
 #[derive(Debug, Clone)]
 pub(crate) struct Questions {
     /// Number of levels of each question's own attribute.
@@ -47,7 +48,8 @@ impl Questions {
     /// Creates one question for each element of `own`, the number of levels of the question's own attribute.
     /// Each question also asks for the label, which has `labels` levels.
     ///
-    /// Answers use the frequency oracle `oracle`; `None` chooses the best oracle for each question.
+    /// Answers use the kind `oracle` of frequency oracle; `None` chooses the kind with the least total
+    /// variance for each question.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if no oracle exists for the number of levels of a question or for this ε.
@@ -121,8 +123,8 @@ impl Questions {
         point
     }
 
-    /// Returns the true answer of a point to a question. It is the pair of the levels of the question's own
-    /// attribute and of the label, as one number.
+    /// Returns the true answer of a point to a question: the number i·L + j. Here i is the level of the
+    /// question's own attribute, j the level of the label, and L the number of levels of the label.
     fn level(&self, point: &[f64], question: usize) -> u64 {
         let group = |start: usize, levels: usize| largest(&point[start..start + levels]);
         let own = group(self.starts[question], self.own[question]);
@@ -130,7 +132,8 @@ impl Questions {
         (own * self.labels + label) as u64
     }
 
-    /// Number of values of a report: the question, if there are several, and the words of the longest answer.
+    /// Number of values in a report: one for the question if there are several questions, and the number of
+    /// words (48-bit integers) in the longest answer.
     pub(crate) fn width(&self) -> usize {
         self.before() + self.oracles.iter().map(Oracle::words).max().unwrap_or(0)
     }
@@ -141,7 +144,7 @@ impl Questions {
         usize::from(self.oracles.len() > 1)
     }
 
-    /// Returns the column name of the word with index `at` in an answer of `words` words.
+    /// Returns the column name of the word with index `at` (counted from 0) in an answer of `words` words.
     fn answer_column(at: usize, words: usize) -> String {
         if words == 1 { ANSWER.to_owned() } else { format!("{ANSWER} {}", at + 1) }
     }
@@ -155,7 +158,7 @@ impl Questions {
         Layout { columns, target: TargetLayout::None }
     }
 
-    /// Distribution of reports, given their points.
+    /// Declares the noise of all values of a report as unknown. A report has no separate label.
     pub(crate) fn noise(&self) -> Noise {
         Noise {
             features: vec![NoiseDistribution::Unknown { width: self.width() }],
@@ -163,7 +166,7 @@ impl Questions {
         }
     }
 
-    /// Replaces a point by its report, in place. Values after the report become zero.
+    /// Replaces a person's point by a random report, in place. Values after the report become zero.
     ///
     /// # Errors
     /// [`Error::Shape`] for a point of another width.
@@ -184,7 +187,7 @@ impl Questions {
         Ok(())
     }
 
-    /// Extracts the report from a perturbed point.
+    /// Returns the report at the start of a perturbed point.
     ///
     /// # Errors
     /// Same errors as [`perturb`](Self::perturb).
@@ -269,11 +272,12 @@ impl Questions {
         }))
     }
 
-    /// Estimates without bias, for each question, the population's share of each level with each label
-    /// (levels × labels).
+    /// Estimates without bias, for each question, the fraction of the population that has each pair of a
+    /// level and a label (levels × labels).
     ///
-    /// All intervals of one question together cover the true shares with the probability `confidence`
-    /// (Bonferroni). They use the central limit theorem, which needs some hundreds of answers or more.
+    /// All intervals of one question simultaneously cover the true fractions with the probability
+    /// `confidence` (Bonferroni). The intervals use the central limit theorem, so they need some hundreds of
+    /// answers or more.
     ///
     /// # Errors
     /// Same errors as [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
@@ -295,12 +299,12 @@ impl Questions {
             .collect())
     }
 
-    /// Returns the support of each of n reports for each level of every question's own attribute and of the
-    /// label (n × all levels).
+    /// Returns, for each of n reports, its support for each level of every attribute and of the label (n ×
+    /// total number of levels).
     ///
     /// An answer supports a set of pairs: a level of the question's own attribute, and a level of the label.
-    /// The support for a level is the share of these pairs that contain it. It is zero for the attributes of
-    /// other questions.
+    /// The support for a level is the fraction of these pairs that contain the level. The support for all
+    /// levels of the attributes of other questions is zero.
     ///
     /// # Errors
     /// Same errors as [`counted`](Self::counted).
@@ -327,8 +331,8 @@ impl Questions {
     }
 }
 
-/// Logarithm of the probability of an answer, up to a constant. `supports` is true if the answer supports the
-/// person's level. The answer is then e^ε times as likely as if it did not.
+/// Logarithm of the probability of an answer, up to a constant. An answer that supports the person's true
+/// level (`supports`) is e^ε times as likely as an answer that does not support it.
 pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
     match (epsilon, supports) {
         (f64::INFINITY, true) => 0.0,
@@ -342,7 +346,7 @@ pub(crate) fn whole(value: f64, column: impl FnOnce() -> String) -> std::result:
     if (0.0..WORDS as f64).contains(&value) && value.fract() == 0.0 {
         return Ok(value as u64);
     }
-    // For a number with hundreds of digits, the first digits are enough.
+    // Numbers of 10¹⁵ or more are shown with an exponent.
     let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
     Err(format!("column {:?}: {shown} is not a whole number from 0 to below 2^{WORD}", column()))
 }

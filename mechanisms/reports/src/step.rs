@@ -1,4 +1,5 @@
-//! Step of a model along a few directions, which is determined by the mean of many people's gradients.
+//! Step of a model of the label along a few directions, computed from the mean of many people's reported
+//! gradients.
 
 use crate::label_model::{LabelModel, Taught};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
@@ -6,16 +7,17 @@ use scumble_core::{Error, Result};
 use scumble_linalg::{Eigen, solve};
 use serde::{Deserialize, Serialize};
 
-/// Candidate shares of volunteers whose gradients are not clipped. The share with the largest expected gain
-/// is used.
+/// Candidate fractions of volunteers whose gradients are not clipped. The fraction with the largest expected
+/// reduction of the model's error is used.
 const NOT_CLIPPED: [f64; 6] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 
 /// Projection of gradients of the loss onto Z directions, and the step of the model that the mean of the
-/// projected gradients determines. The model is a [`LabelModel`] with K levels and d features.
+/// projected gradients determines. The model is a [`LabelModel`] for a label of K levels and records of d
+/// features.
 ///
 /// The directions are those in which the loss has the largest curvature, scaled to curvature 1 (*whitened*).
-/// The volunteers' records therefore determine the model about equally well along each direction, and the
-/// same noise costs about the same accuracy.
+/// The volunteers' records therefore determine the model about equally well along each direction. The same
+/// noise in any direction reduces the accuracy by about the same amount.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
@@ -23,14 +25,14 @@ pub(crate) struct Step {
     directions: Array2<f64>,
     /// Norm at which a gradient is clipped.
     clipping_norm: f64,
-    /// Variance of the error along each direction (Z) of the model that was learned from the volunteers'
-    /// records.
+    /// Variance, along each of the Z directions, of the error of the model that was learned from the
+    /// volunteers' records.
     prior: Vec<f64>,
     /// Derivative of the mean of clipped gradients with respect to the step (Z × Z), expected under the
     /// model's own label probabilities.
     jacobian: Array2<f64>,
-    /// Expected mean of clipped gradients if the model is right (Z). It is not zero, because clipping affects
-    /// some labels more than others.
+    /// Expected mean of clipped gradients (Z) if the model's label probabilities are right. It is not zero,
+    /// because clipping affects some labels more than others.
     reference: Vec<f64>,
     /// Covariance of the error of `reference` (Z × Z), because volunteers are only a sample of the
     /// population.
@@ -38,7 +40,8 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Learns the step with the largest expected gain among the numbers of directions in `dimensions`.
+    /// Learns the step with the largest expected reduction of the model's error. Candidates are the numbers
+    /// of directions in `dimensions`.
     ///
     /// `variance(z)` is the variance of the reported mean gradient along each of z directions, in units of
     /// the squared clipping norm.
@@ -159,11 +162,13 @@ impl Step {
         gradient / longest
     }
 
-    /// Returns the step of the coefficients (K(d + 1)) against the gradient.
+    /// Returns the step to subtract from the model's K(d + 1) coefficients, for K levels of the label and d
+    /// features.
     ///
-    /// `mean` is the mean of the reported gradients (Z) in units of the clipping norm, and `variance` its
-    /// variance along each direction. The prior of the step is normal, and the result is its posterior mean
-    /// given `mean`.
+    /// `mean` is the mean of the reported gradients along the Z directions, in units of the clipping norm.
+    /// `variance` is the variance of `mean` along each direction. The prior of the step is normal, and the
+    /// result is the posterior mean of the step given `mean`. The result is `None` if the linear equations
+    /// have no solution.
     pub(crate) fn posterior(&self, mean: ArrayView1<f64>, variance: f64) -> Option<Array1<f64>> {
         let weighed = solve(&self.covariance(variance), &self.jacobian_by_prior())?;
         let observed = &mean * self.clipping_norm - Array1::from(self.reference.clone());
@@ -177,20 +182,21 @@ impl Step {
         Some((&weighed * &explained).sum())
     }
 
-    /// J P, where J is `jacobian` and P is the diagonal matrix of `prior`.
+    /// Product J P of the matrix J = `jacobian` and the diagonal matrix P of `prior`.
     fn jacobian_by_prior(&self) -> Array2<f64> {
         &self.jacobian * &Array1::from(self.prior.clone())
     }
 
-    /// Covariance of the mean of gradients: J P Jᵀ plus `mismatch` plus the noise. `variance` is that of the
-    /// noise in units of the squared clipping norm.
+    /// Covariance of the mean of gradients: J P Jᵀ plus `mismatch` plus the covariance of the noise, with J =
+    /// `jacobian` and the diagonal matrix P of `prior`. `variance` is the variance of the noise along each
+    /// direction, in units of the squared clipping norm.
     fn covariance(&self, variance: f64) -> Array2<f64> {
         let noise = Array2::from_diag_elem(self.dimensions(), variance * self.clipping_norm.powi(2));
         self.jacobian_by_prior().dot(&self.jacobian.t()) + &self.mismatch + noise
     }
 }
 
-/// Inputs of the gradients of n records along the directions.
+/// Data from which the gradients of n records along the Z directions are computed.
 struct Gradients<'a> {
     directions: &'a Array2<f64>,
     /// Standardised features, n × (d + 1).
@@ -200,8 +206,8 @@ struct Gradients<'a> {
 }
 
 impl Gradients<'_> {
-    /// Returns the gradients of one record (K × Z), one for each possible level k of the label: Σₗ pₗ bₗ −
-    /// bₖ, where pₗ is the probability of level l.
+    /// Returns the gradients of the loss at one record (K × Z), one for each of the K possible levels k of
+    /// the label: Σₗ pₗ bₗ − bₖ. Here pₗ is the model's probability of level l.
     ///
     /// bₖ (Z) is the product of the record's standardised features and the block of `directions` for the
     /// coefficients of level k.
@@ -219,7 +225,8 @@ impl Gradients<'_> {
     /// Returns the derivative of the mean of clipped gradients with respect to a step, the mean itself, and
     /// its covariance.
     ///
-    /// All three are expectations under the model's own label probabilities.
+    /// The derivative and the mean are expectations under the model's own label probabilities. The covariance
+    /// is due to the variation between the n records, which are a sample of the population.
     fn expected(&self, clipping_norm: f64) -> (Array2<f64>, Vec<f64>, Array2<f64>) {
         let (n, z) = (self.standardized.nrows(), self.directions.ncols());
         let mut jacobian = Array2::zeros((z, z));

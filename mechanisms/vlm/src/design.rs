@@ -1,4 +1,5 @@
-//! The plugin `vlm`: its parameters, and the training of a design.
+//! The plugin `vlm`: its parameters, and the training of a design, which is a mechanism learned from
+//! volunteers.
 
 use crate::likelihood::Likelihood;
 use crate::model::Shape;
@@ -28,15 +29,15 @@ pub struct Parameters {
     /// Upper bound l on the ℓ₁ norm of a record's latent means. 5 by default.
     pub l1_bound: Option<f64>,
     /// Privacy parameter ε of the latents' noise during training, with scale b = 2l/ε for l = `l1_bound`: 15
-    /// by default. It may differ from the budget's ε.
+    /// by default. It may differ from the ε of a release.
     pub pretraining_epsilon: Option<f64>,
     /// Learns the scale b as one more parameter, starting from the scale of `pretraining_epsilon`.
     pub learn_scale: bool,
     /// Likelihood of numbers. Categories always have a categorical likelihood.
     pub likelihood: Numbers,
-    /// Variance of numbers with a normal likelihood, on their scale: 0.1 by default, and 1 for logits. A
-    /// smaller variance demands more accurate latents. With a large one, the latents ignore columns that are
-    /// weakly related to others.
+    /// Variance of numbers with a normal likelihood, after scaling: 0.1 by default, and 1 for logits. A
+    /// smaller variance demands more accurate latents. With a large variance, the latents ignore columns that
+    /// are weakly related to others.
     pub variance: Option<f64>,
     /// Widths of the encoder's hidden layers; the decoder has them in reverse order. By default 400, 150, 50
     /// for 256 features or more, otherwise 500, 500 (*Learning to Noise*, E.4).
@@ -50,7 +51,8 @@ pub struct Parameters {
     pub learning_rate: Option<f64>,
     /// Random seed of the initial parameters, the noise and the order of records.
     pub seed: u64,
-    /// Guarantee for the volunteers, if any. DP-Adam or DP-SGD then trains the whole model.
+    /// Differential privacy of the volunteers' records, if any. DP-Adam or DP-SGD then trains the whole
+    /// model.
     pub volunteers: Option<VolunteerGuaranteeParameters>,
 }
 
@@ -61,11 +63,11 @@ pub enum Released {
     /// The latents.
     #[default]
     Latent,
-    /// Features, decoded from the latents.
+    /// Features, decoded from the latents with noise.
     Features,
 }
 
-/// Likelihood of numbers, given the decoder's output.
+/// Likelihood of the numbers of a record, given the decoder's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbers {
@@ -76,20 +78,22 @@ pub enum Numbers {
     /// Normal, on the logit scale of the number's relative position between its public bounds (*Learning to
     /// Noise*, E.1, for pixels).
     Logit,
-    /// Bernoulli, for the number's relative position between its public bounds, such as pixels that are black
-    /// with some probability.
+    /// Bernoulli, for the number's relative position between its public bounds. It suits pixels that are
+    /// black with some probability.
     Bernoulli,
 }
 
 /// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
-/// Bytes per weight of the encoder during training, doubled for the decoder. They are the weight, its slope
-/// and Adam's two moments in single precision, and the weight in double precision.
+/// Bytes of memory during training per weight of the encoder, doubled to include the decoder. Each weight
+/// needs itself, its slope and Adam's two moments in single precision, and itself in double precision.
 const TRAINED: usize = 2 * (4 * 4 + 8);
-/// Margin that keeps the relative position of a number away from 0 and 1 before the logit.
+/// Margin that keeps the relative position of a number between its bounds away from 0 and 1, where the logit
+/// is infinite.
 const MARGIN: f64 = 0.01;
-/// Least ratio of the variance of a latent's mean over the volunteers to the variance of the noise. If the
-/// ratios of all latents are smaller, the posterior has collapsed.
+/// Threshold for the variance of a latent's mean over the volunteers, divided by the variance of the noise in
+/// training. If this ratio is smaller for every latent, the latents hardly depend on the record (the
+/// posterior has collapsed).
 const COLLAPSED: f64 = 1e-3;
 
 impl Parameters {
@@ -113,11 +117,11 @@ impl Parameters {
         Ok(if self.learn_scale { PosteriorScale::Learned(scale) } else { PosteriorScale::Fixed(scale) })
     }
 
-    /// Rejects parameters of plain training if there is a guarantee for volunteers, because they would have
-    /// no effect.
+    /// Rejects parameters that apply only to training without privacy, if there is a guarantee for the
+    /// volunteers.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if `volunteers` and a parameter of plain training are given.
+    /// [`Error::Parameter`] if `volunteers` and a parameter of training without privacy are given.
     fn check_volunteer_guarantee(&self) -> Result<()> {
         let plain = [
             ("epochs", self.epochs.is_some(), "epochs"),
@@ -152,8 +156,9 @@ impl Parameters {
         Ok(Plain { epochs, batch_size, learning_rate })
     }
 
-    /// Returns the scale of each feature. It is derived from public bounds alone, unless `seen` holds
-    /// volunteers' records for centres and widths.
+    /// Returns the scaling of each feature for the encoder. If `seen` has volunteers' records, numbers with
+    /// [`Numbers::Gaussian`] are scaled by their mean and standard deviation. Else only the public bounds are
+    /// used.
     fn lens(&self, features: &Domain, seen: Option<&Table>) -> Result<Lens> {
         let mut scales = vec![];
         for (at, factor) in features.factors() {
@@ -179,23 +184,25 @@ impl Parameters {
     }
 }
 
-/// Scale by mean and standard deviation of a volunteers' column, or `public` if the column is constant.
+/// Returns the scaling by the mean and the standard deviation of a column of the volunteers' records, or
+/// `public` if the column is constant.
 fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
     let (center, width) = (column.mean().unwrap_or(0.0), column.std(0.0));
     if width.is_normal() { Scale::Standard { center, width } } else { public }
 }
 
-/// Learns a variational Laplace mechanism from the volunteers of `brief`, and calibrates it to the ε of
-/// `brief`. Its noise has the scale 2l/ε for the bound l = `l1_bound`, whatever the scale b of the noise in
-/// training.
+/// Learns a variational Laplace mechanism from the volunteers of the [`Brief`], and calibrates its noise to
+/// the ε of the `Brief`. The noise of a release has the scale 2l/ε for the bound l = `l1_bound`, whatever
+/// scale the noise had in training.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if there are no volunteers or no features, or if the latents of all volunteers
-/// are the same (a collapsed posterior); [`Error::Parameter`] for parameters outside their ranges, and for a
-/// guarantee to the volunteers that cannot be met; [`Error::TooLarge`] for networks and trainings beyond the
-/// limits of [`size`]; [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is too large;
-/// [`Error::PrivateVolunteers`] for volunteers with a privacy guarantee if `volunteers` is not given;
-/// [`Error::Diverged`] if training overflows; [`Error::Budget`] for an ε that is too small for any noise.
+/// are the same (a collapsed posterior); [`Error::Parameter`] if a parameter is outside its range, or if the
+/// guarantee for the volunteers cannot be met; [`Error::TooLarge`] if the networks or the number of training
+/// steps exceed the limits of [`size`]; [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is
+/// too large; [`Error::PrivateVolunteers`] if the volunteers' records are private and no guarantee for the
+/// volunteers holds; [`Error::Diverged`] if training overflows; [`Error::Budget`] if ε is too small for any
+/// noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.volunteers_within(NAME)?;
     let (n, d) = table.records().dim();
@@ -246,18 +253,20 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         volunteers: claim,
     }
     .try_into()?;
-    // With a guarantee for the volunteers this check is omitted, because their guarantee does not cover its
-    // outcome.
+    // With a guarantee for the volunteers this check is omitted. The check reads their records in the clear,
+    // so the guarantee would not cover its result.
     if guarantee.is_none() {
         check_not_collapsed(&mechanism, table.records().view(), scale)?;
     }
     Ok(mechanism)
 }
 
-/// Checks that the means of the latents of `records` differ, relative to noise of scale b = `scale`.
+/// Checks that the means of the latents differ between `records` by enough, compared with Laplace noise of
+/// scale `scale`.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] if the latents have collapsed, see [`COLLAPSED`].
+/// [`Error::NotApplicable`] if the variances of all means are at most [`COLLAPSED`] times the variance of the
+/// noise.
 fn check_not_collapsed(mechanism: &LatentLaplace, records: ArrayView2<f64>, scale: f64) -> Result<()> {
     let means = mechanism.latents(records)?;
     let varies = means.var_axis(ndarray::Axis(0), 0.0).fold(0.0, |most: f64, variance| most.max(*variance));

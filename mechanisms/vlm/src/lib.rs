@@ -1,13 +1,13 @@
-//! Learning to noise: a variational autoencoder that maps a record to a few numbers (its *latents*), which it
-//! is trained to decode after noise is added. The source is *Learning to Noise: Application-Agnostic Data
-//! Sharing with Local Differential Privacy*.
+//! Learning to noise: a variational autoencoder maps a record to a few numbers, the *latents*. It is trained
+//! to reconstruct the record from latents with noise. *Volunteers* are the people whose records train it. The
+//! source is *Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy*.
 //!
 //! | plugin | what it does |
 //! |---|---|
-//! | `vlm` | variational Laplace mechanism: latents in an ℓ₁ ball plus exact Laplace noise, decoded or not |
+//! | `vlm` | variational Laplace mechanism: ℓ₁-bounded latents plus exact Laplace noise, or their decoding |
 //!
-//! For an ℓ₁ ball of radius l, the noise has the scale 2l/ε. To protect labels too, compose the plugin with
-//! `randomized-response` (Section 3.2), as is possible for any plugin.
+//! For an ℓ₁ ball of radius l, the noise has the scale 2l/ε. The plugin protects features only. To protect
+//! labels too, compose it with `randomized-response` (*Learning to Noise*, Section 3.2).
 
 mod design;
 mod likelihood;

@@ -1,4 +1,4 @@
-//! Likelihood of features, given a decoder's output.
+//! Likelihood of a record's features, given the decoder's output.
 
 use ndarray::{Array2, ArrayView2};
 use num_traits::Float;
@@ -8,8 +8,8 @@ use scumble_task_aware::{Lens, Scale};
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Likelihood p(x|z) of features x on the scales of a lens, given latents z: a product over numbers and
-/// categories.
+/// Likelihood p(x|z) of the features x of a record, scaled by a [`Lens`], given its latents z. It is a
+/// product over numbers and categories.
 #[derive(Debug, Clone)]
 pub(crate) struct Likelihood {
     blocks: Vec<(Range<usize>, Family)>,
@@ -18,17 +18,18 @@ pub(crate) struct Likelihood {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Family {
-    /// Each feature is normal around the output, with a common variance.
+    /// Each feature is normal around the decoder's output, with the same variance for all features.
     Gaussian,
-    /// Each feature is a share (a number in [0, 1]), and the output is its logit.
+    /// Each feature is a number in [0, 1], and the decoder's output is the logit of a probability.
     Bernoulli,
-    /// The features are the levels of one category, and the outputs are their logits.
+    /// The features are the indicators of the levels of one category. The decoder's outputs are the
+    /// logarithms of the levels' probabilities, up to a constant.
     Categorical,
 }
 
 impl Likelihood {
-    /// Builds the likelihood of features of `domain` on the scales of `lens`. Normal features have `variance`
-    /// on their scales.
+    /// Builds the likelihood of the features of `domain`, scaled by `lens`. Normal features have the variance
+    /// `variance` after scaling.
     pub(crate) fn new(lens: &Lens, domain: &Domain, variance: f64) -> Self {
         let mut blocks: Vec<(Range<usize>, Family)> = vec![];
         for (at, _) in domain.factors() {
@@ -48,8 +49,9 @@ impl Likelihood {
         Self { blocks, variance }
     }
 
-    /// Computes −Σ ln p(x|z) over b `records` x (b × d) with latents z, given the decoder's `output` (b × d).
-    /// Replaces `output` by the gradient of the result with respect to `output`, times `share`.
+    /// Computes −Σ ln p(x|z) over b records x, the rows of `records` (b × d features). `output` (b × d) is
+    /// the decoder's output for the latents z of each record. It is replaced by the gradient of the result
+    /// with respect to `output`, times `share`.
     pub(crate) fn loss<T: Real>(&self, records: ArrayView2<T>, output: &mut Array2<T>, share: T) -> T {
         let half_log = T::nearest((TAU * self.variance).ln() / 2.0);
         let precision = T::nearest(1.0 / self.variance);

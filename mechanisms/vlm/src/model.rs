@@ -1,5 +1,5 @@
-//! The variational autoencoder with Laplace noise: its networks, and the gradient of its bound on one
-//! minibatch.
+//! The variational autoencoder with Laplace noise on its latents (the encoder's output): its networks, and
+//! the gradient of its training objective on one minibatch.
 
 use crate::likelihood::Likelihood;
 use crate::posterior::{Clip, divergence, standard_noise};
@@ -11,8 +11,8 @@ use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Re
 /// Encoder and decoder.
 pub(crate) type Networks<T> = [Network<T>; 2];
 
-/// Shapes of both networks. Hidden layers have rectified linear units (*Learning to Noise*, E.4), and the
-/// decoder has them in reverse order.
+/// Shapes of encoder and decoder. Hidden layers have rectified linear units (*Learning to Noise*, E.4). The
+/// decoder has the hidden layers of the encoder in reverse order.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) features: usize,
@@ -39,8 +39,8 @@ impl Shape {
     }
 }
 
-/// Training objective: minus the evidence lower bound (*Learning to Noise*, equation 6) of records (n × d) on
-/// the scales of the encoder.
+/// Training objective: minus the evidence lower bound (*Learning to Noise*, equation 6) of n records with d
+/// features (n × d), scaled as input of the encoder.
 pub(crate) struct Bound<'a, T> {
     pub(crate) records: ArrayView2<'a, T>,
     pub(crate) likelihood: &'a Likelihood,
@@ -58,7 +58,8 @@ pub(crate) struct Descent<T> {
 
 impl<T: Real> Bound<'_, T> {
     /// Runs `rows` of the records forward and backward through both networks, with fresh noise of scale
-    /// `scale` (b) on the latents. Leaves each record's own gradient, times `share`, in the passes.
+    /// `scale` (b) on the latents. Stores the gradient of the loss at each record, times `share`, in the two
+    /// passes (for encoder and decoder).
     ///
     /// # Errors
     /// [`scumble_neural::Error`] if the shapes of the networks do not fit the records.
@@ -81,8 +82,8 @@ impl<T: Real> Bound<'_, T> {
         let mut loss = self.likelihood.loss(records.view(), &mut output, share);
         decoder.backward(output.view(), decoder_pass)?;
         let mut slopes = decoder.input_gradient(decoder_pass)?.to_owned();
-        // The latents are z = μ + bη, with the standard Laplace noise η. The slopes already include the
-        // factor `share`.
+        // The latents are z = μ + bη, with the means μ, the scale b and standard Laplace noise η. `slopes` is
+        // the gradient with respect to z, times `share`.
         let through_noise: T = slopes.iter().zip(&noise).map(|(slope, eta)| *slope * *eta).sum();
         let mut by_log_scale = if share > T::zero() { through_noise * scale / share } else { T::zero() };
         for (mean, slope) in means.rows().into_iter().zip(slopes.rows_mut()) {
@@ -95,7 +96,7 @@ impl<T: Real> Bound<'_, T> {
         Ok(Descent { loss, by_log_scale })
     }
 
-    /// Returns whether both networks and the loss are finite.
+    /// Returns whether all parameters of both networks and the loss are finite.
     pub(crate) fn is_finite(networks: &Networks<T>, loss: T) -> bool {
         Float::is_finite(loss) && networks.iter().all(|network| network.check_finite().is_ok())
     }

@@ -1,4 +1,5 @@
-//! Latents with Laplace noise: the clip ν, the posterior, and its divergence from the prior.
+//! Latents with Laplace noise: the clip ν, the posterior (the distribution of a record's latents), and its
+//! divergence from the prior.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Zip};
 use num_traits::Float;
@@ -6,7 +7,8 @@ use rand::Rng;
 use scumble_neural::Real;
 use std::f64::consts::SQRT_2;
 
-/// Draws floating-point Laplace(0, 1) noise (n × Z). It is for training only, and never protects a release.
+/// Draws floating-point noise for n records with Z latents (n × Z), each value from Laplace(0, 1). It is for
+/// training only, and never protects a release.
 pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &mut impl Rng) -> Array2<T> {
     Array2::from_shape_simple_fn((n, latents), || {
         let magnitude = -(1.0 - generator.r#gen::<f64>()).ln();
@@ -14,8 +16,8 @@ pub(crate) fn standard_noise<T: Real>((n, latents): (usize, usize), generator: &
     })
 }
 
-/// The clip ν: rescales points beyond the ℓ₁ ball of radius l onto it. The ℓ₁ distance of two means is
-/// therefore at most 2l (errata V3).
+/// The clip ν: rescales points outside the ℓ₁ ball of radius l = `l1_bound` to its surface. The ℓ₁ distance
+/// of two records' means of latents is therefore at most 2l (errata V3).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clip<T> {
     pub(crate) l1_bound: T,
@@ -39,8 +41,9 @@ impl<T: Real> Clip<T> {
         means
     }
 
-    /// Replaces the gradient with respect to the clipped ν(h), `slopes`, by the gradient with respect to h (n
-    /// × Z). Outside the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ − hᵢ·sign hⱼ/s) with s = ‖h‖₁ and the radius l of the ball.
+    /// Replaces `slopes` (n × Z), the gradient with respect to the clipped ν(h), by the gradient with respect
+    /// to h. Here h is a row of `heads` (n records × Z latents). Outside the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ −
+    /// hᵢ·sign hⱼ/s), with s = ‖h‖₁, the radius l of the ball, and δᵢⱼ = 1 if i = j and else 0.
     pub(crate) fn chain(self, heads: ArrayView2<T>, slopes: &mut Array2<T>) {
         for (head, mut slope) in heads.rows().into_iter().zip(slopes.rows_mut()) {
             let norm = l1_norm(head);
@@ -64,11 +67,12 @@ fn sign<T: Real>(x: T) -> T {
     }
 }
 
-/// Computes Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, b₀)), for one record's means μ (Z values), the scale b =
-/// `scale` and b₀ = 1/√2. Also computes the derivative with respect to ln b.
+/// Computes Σⱼ KL(Laplace(μⱼ, b) ‖ Laplace(0, b₀)), the divergence of one record's latents from the prior. μ
+/// = `means` has the means of the Z latents, b = `scale` is the scale of the noise, and b₀ = 1/√2. Also
+/// computes the derivative of the divergence with respect to ln b.
 ///
-/// The divergence is Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (errata V2). Its gradient with
-/// respect to μ, times `share`, is added to `slopes` (Z).
+/// The divergence is Σⱼ ln(b₀/b) + |μⱼ|/b₀ + (b/b₀)·e^(−|μⱼ|/b) − 1 (errata V2). The gradient of the
+/// divergence with respect to μ, times `share`, is added to `slopes` (Z values).
 pub(crate) fn divergence<T: Real>(
     means: ArrayView1<T>,
     scale: T,

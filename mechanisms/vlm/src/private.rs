@@ -1,4 +1,5 @@
-//! Guarantee for the volunteers: DP-Adam or DP-SGD trains the whole model.
+//! Differential privacy for the volunteers, whose records train the model: DP-Adam or DP-SGD trains encoder
+//! and decoder.
 
 use crate::NAME;
 use crate::training::{Lesson, PosteriorScale, Trained, wrong};
@@ -12,12 +13,12 @@ use scumble_private::{PrivateTraining, Spent};
 use scumble_task_aware::VolunteersClaim;
 use serde::Deserialize;
 
-/// Guarantee for the volunteers. Encoder and decoder are trained together: per-example gradients are clipped,
-/// summed over a Poisson sample, and receive exact Gaussian noise.
+/// Differential privacy of the volunteers' records. Encoder and decoder are trained together: per-example
+/// gradients are clipped, summed over a Poisson sample, and receive exact Gaussian noise.
 ///
-/// *Learning to Noise* trains encoder and decoder in turn, one of them without privacy on the same records
-/// (Section 3.1, stages 1 and 2). The gradients of the network trained second then depend on all records
-/// through the first network, and clipping does not bound the influence of one record.
+/// In contrast, *Learning to Noise* trains encoder and decoder in turn on the same records, one of the two
+/// without privacy (Section 3.1, stages 1 and 2). The gradients of the network trained second then depend on
+/// all records through the first network, so clipping does not bound the influence of one record.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolunteerGuaranteeParameters {
@@ -30,12 +31,12 @@ pub struct VolunteerGuaranteeParameters {
     /// volunteers, unless `records` bounds it.
     #[serde(default)]
     pub neighbours: NeighboursParameter,
-    /// Upper bound on the number of volunteers, public by declaration. The sampling rate and the noise depend
-    /// on it instead of the true number, and more volunteers are refused. It is required under add/remove
-    /// one.
+    /// Public upper bound on the number of volunteers. The sampling rate and the noise depend on this bound
+    /// and not on the true number. A larger number of volunteers is refused. The bound is required under
+    /// add/remove one.
     pub records: Option<usize>,
     /// Noise multiplier σ: standard deviation of the noise divided by the clipping norm. By default the
-    /// smallest one that allows `epochs` epochs.
+    /// smallest σ that allows `epochs` epochs.
     pub noise_multiplier: Option<f64>,
     /// Expected number of uses of each volunteer in training, if the noise multiplier is not given: 40 by
     /// default.
@@ -78,7 +79,7 @@ impl From<NeighboursParameter> for Neighbours {
     }
 }
 
-/// Private optimiser.
+/// Optimiser with differential privacy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Descent {
@@ -89,13 +90,14 @@ pub enum Descent {
     Sgd,
 }
 
-/// Checked guarantee for a given number of volunteers.
+/// Differential privacy for a known number of volunteers, with checked parameters of the private training.
 pub(crate) struct VolunteerGuarantee {
     target: Target,
     training: PrivateTraining,
-    /// Expected number of uses of each volunteer, if the noise multiplier follows from it.
+    /// Expected number of uses of each volunteer's record in training; `None` if the user sets the noise
+    /// multiplier.
     epochs: Option<f64>,
-    /// Number of volunteers. `stated` is the upper bound on this number that the design states.
+    /// True number of volunteers. `stated` is the public upper bound on this number.
     volunteers: usize,
     stated: usize,
     seed: Option<u64>,
@@ -121,8 +123,8 @@ impl VolunteerGuarantee {
     /// Checks the parameters of the guarantee.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if a value is outside its range, [`Error::DeltaOfVolunteers`] if δ is too large.
-    /// Same errors as [`stated`].
+    /// [`Error::Parameter`] if a value is outside its range, [`Error::DeltaOfVolunteers`] if δ is too large
+    /// for the number of volunteers. Also the errors of [`stated`].
     pub(crate) fn new(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<Self> {
         let stated = stated(parameters, volunteers)?;
         let learning_rate = positive("learning_rate", parameters.learning_rate.unwrap_or(5e-4))?;
@@ -150,16 +152,17 @@ impl VolunteerGuarantee {
         Ok(Self { target, training, epochs, volunteers, stated, seed: parameters.seed })
     }
 
-    /// Returns whether the guarantee holds: a known seed voids it.
+    /// Returns whether the guarantee holds. It does not if the user sets the random seed.
     pub(crate) fn is_kept(&self) -> bool {
         self.seed.is_none()
     }
 
-    /// Trains encoder and decoder together until ε is spent.
+    /// Trains encoder and decoder together, for the number of steps of the schedule. Returns the networks,
+    /// and the claim if the guarantee holds.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if one step already exceeds the target, with the achievable values;
-    /// [`Error::Diverged`] if training overflows.
+    /// [`Error::Parameter`] if one step already exceeds the target (ε, δ), with the achievable values, or if
+    /// no noise multiplier meets the target; [`Error::Diverged`] if training overflows.
     pub(crate) fn train(&self, lesson: &Lesson) -> Result<(Trained, Option<VolunteersClaim>)> {
         let (PosteriorScale::Fixed(scale) | PosteriorScale::Learned(scale)) = lesson.scale;
         let start = lesson.shape.start::<f32>(lesson.seed).map_err(wrong)?;
@@ -192,7 +195,8 @@ impl VolunteerGuarantee {
         Ok((Trained { networks, scale }, claim))
     }
 
-    /// Returns the training with its noise, and the privacy loss of its steps.
+    /// Returns the training with its noise multiplier, and its number of steps with the (ε, δ) that they
+    /// spend.
     fn schedule(&self, parameters: usize) -> Result<(PrivateTraining, Spent)> {
         let (mut training, n) = (self.training, self.stated);
         let Target { epsilon, delta, neighbours } = self.target;
@@ -207,8 +211,8 @@ impl VolunteerGuarantee {
         let steps = (epochs / rate).ceil().max(1.0) as u64;
         size::check_steps(NAME, "volunteers.epochs", &[usize::try_from(steps).unwrap_or(usize::MAX)])?;
         training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
-        // To cover rounding, the noise grows by about a thousandth, and by more for large samples or
-        // networks.
+        // The rounding of gradients weakens the guarantee. To make up for it, the noise multiplier is raised
+        // by `RAISE` until ε is met, more often for large samples or networks.
         for _ in 0..MOST_RAISES {
             training.noise_multiplier *= RAISE;
             let spent = spent(&training, steps)?;
@@ -225,20 +229,21 @@ impl VolunteerGuarantee {
     }
 }
 
-/// Factor by which the noise multiplier is raised, `MOST_RAISES` times at most, until it covers rounding.
+/// Factor by which the noise multiplier is raised, at most `MOST_RAISES` times, to make up for the rounding
+/// of gradients.
 const RAISE: f64 = 1.002;
 const MOST_RAISES: usize = 50;
 
-/// Assumption of the claim for the volunteers, stated once per design. The claim adds up the privacy losses
-/// of all trainings of the design.
+/// Assumption of the claim for the volunteers: no other design was learned from their records. The claim adds
+/// up the privacy losses of all trainings of one design.
 const ONLY_DESIGN: &str = "nothing but this design was learned from these volunteers: each further design, \
                            tried or kept, adds its ε and δ";
 
-/// Returns the upper bound on the number of volunteers that the design states.
+/// Returns the public upper bound on the number of volunteers: `records` if it is set, else the true number.
 ///
 /// # Errors
-/// [`Error::Parameter`] if the bound is required and missing, or below the number of volunteers;
-/// [`Error::TooLarge`] if that many records do not fit in memory.
+/// [`Error::Parameter`] if the bound is missing under add/remove one, or below the number of volunteers;
+/// [`Error::TooLarge`] if indices of `records` records do not fit in memory.
 fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
     match (parameters.records, parameters.neighbours) {
         (Some(records), _) if records < volunteers => Err(refused(format!(
@@ -256,7 +261,7 @@ fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Resul
     }
 }
 
-/// Returns the claim for the volunteers of the training.
+/// Returns the claim of differential privacy for the volunteers: its (ε, δ), theorem and assumptions.
 fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> VolunteersClaim {
     let theorem = format!(
         "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder \

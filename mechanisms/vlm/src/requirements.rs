@@ -1,4 +1,5 @@
-//! Parts of a model that must be trained privately for each use (*Learning to Noise*, Appendix D, Table 1).
+//! Parts of a model that must be trained with differential privacy for each use (*Learning to Noise*,
+//! Appendix D, Table 1).
 
 use crate::NAME;
 use schemars::JsonSchema;
@@ -6,7 +7,7 @@ use scumble_core::{Error, Result, ShapedBy};
 use scumble_task_aware::Level;
 use serde::{Deserialize, Serialize};
 
-/// Use of a design.
+/// Use of a design, a model learned from the records of volunteers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Use {
@@ -14,15 +15,15 @@ pub enum Use {
     /// to Noise*, Section 4.1).
     #[default]
     DataCollection,
-    /// The holder of some columns of a table releases them, to be joined with other columns (*Learning to
-    /// Noise*, Section 4.3).
+    /// An organisation that has some columns of a table releases these columns, to be joined with columns of
+    /// others (*Learning to Noise*, Section 4.3).
     DataJoining,
     /// Data collection of a class of records that the design was not trained on (*Learning to Noise*, Section
     /// 4.2).
     NovelClass,
 }
 
-/// A part of a model.
+/// Part of a model, one of its two networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
@@ -32,13 +33,14 @@ pub enum Part {
     Decoder,
 }
 
-/// Returns the part that Table 1 of *Learning to Noise* requires to be trained privately, for volunteers with
-/// a privacy guarantee. It is the part that is shared with people, or the part that produces the released
+/// Returns the part of a model that must be trained with differential privacy for the volunteers, by Table 1
+/// of *Learning to Noise*. It is the part that is shared with people, or the part that produces the released
 /// data.
 ///
-/// The result is `None` for data joining with released latents, but such latents are not harmless. They
-/// depend on the encoder, and the encoder depends on everybody who shaped it. [`check_shareable`] therefore
-/// rejects every design of private volunteers that was not trained privately as a whole.
+/// The result is `None` for data joining with released latents, but released latents are not harmless. They
+/// depend on the encoder, and the encoder depends on the records of all volunteers. [`check_shareable`]
+/// therefore rejects every design learned from private volunteers, unless the whole design was trained with
+/// differential privacy.
 ///
 /// ```
 /// use scumble_task_aware::Level;
@@ -56,11 +58,12 @@ pub fn must_be_private(usage: Use, level: Level) -> Option<Part> {
     }
 }
 
-/// Checks that a design of volunteers with a privacy guarantee was trained privately. A design that was not
-/// trained privately must not be shared for any use.
+/// Checks that a design may be shared. If the volunteers' records are private, the design must have been
+/// trained with differential privacy, whatever its use.
 ///
 /// # Errors
-/// [`Error::PrivateVolunteers`] if private volunteers shaped the design and `is_private` is false.
+/// [`Error::PrivateVolunteers`] if the design was learned from private volunteers and `is_private` (training
+/// with differential privacy) is false.
 pub fn check_shareable(volunteers: ShapedBy, is_private: bool) -> Result<()> {
     match volunteers {
         ShapedBy::PrivateVolunteers if !is_private => Err(Error::PrivateVolunteers { plugin: NAME.into() }),

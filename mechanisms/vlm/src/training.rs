@@ -1,4 +1,4 @@
-//! Training of a model, and its plain form without a guarantee for the volunteers.
+//! Data and results of the training of a model, and training without a guarantee for the volunteers.
 
 use crate::NAME;
 use crate::likelihood::Likelihood;
@@ -14,13 +14,14 @@ use scumble_neural::{Adam, Batches, Optimiser, Pass};
 /// Scale b of the Laplace noise on latents during training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PosteriorScale {
-    /// Fixed scale.
+    /// The scale is fixed.
     Fixed(f64),
-    /// Learned scale, with its initial value.
+    /// The scale is learned. The value is the initial scale.
     Learned(f64),
 }
 
-/// Training data and settings: records (n × d) on the scales of the encoder, and the model to train on them.
+/// Training data and settings: n records with d features (n × d), scaled as input of the encoder, and the
+/// model to train on them.
 pub(crate) struct Lesson<'a> {
     pub(crate) records: ArrayView2<'a, f32>,
     pub(crate) likelihood: &'a Likelihood,
@@ -30,8 +31,8 @@ pub(crate) struct Lesson<'a> {
     pub(crate) seed: u64,
 }
 
-/// Parameters of plain training, which maximises the evidence lower bound by Adam on minibatches (*Learning
-/// to Noise*, Section 3.1, stage 1).
+/// Parameters of training without privacy, which maximises the evidence lower bound by Adam on minibatches
+/// (*Learning to Noise*, Section 3.1, stage 1).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain {
     pub(crate) epochs: usize,
@@ -42,7 +43,7 @@ pub(crate) struct Plain {
 /// Result of training.
 pub(crate) struct Trained {
     pub(crate) networks: Networks<f32>,
-    /// Final scale b.
+    /// Scale b of the Laplace noise on latents at the end of training.
     pub(crate) scale: f64,
 }
 
@@ -62,13 +63,13 @@ impl Lesson<'_> {
         }
     }
 
-    /// Trains the model without a privacy guarantee.
+    /// Trains the model without a privacy guarantee for the volunteers.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the epoch in which the loss or a parameter became infinite or not a number.
     pub(crate) fn plainly(&self, plain: Plain) -> Result<Trained> {
-        // Run within a thread of the pool, because entering the pool for each matrix product costs more than
-        // the product.
+        // The whole training runs within a thread of the pool. Entering the pool for each matrix product
+        // would take longer than the product.
         rayon::scope(|_| self.descend(plain))
     }
 

@@ -1,9 +1,9 @@
-//! Checks of parameters.
+//! Checks of the parameters of `vlm`.
 
 use crate::NAME;
 use scumble_core::{Error, Result};
 
-/// Returns a parameter error.
+/// Returns [`Error::Parameter`] with the message `problem`.
 pub(crate) fn refuse<T>(problem: impl ToString) -> Result<T> {
     Err(Error::parameter(NAME, problem))
 }
