@@ -10,8 +10,8 @@ use std::num::NonZeroU64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
-    /// A random number from an interval that contains [−1, 1]. Numbers in a window around the true number are
-    /// e^ε times as likely as all other numbers of the interval (Wang et al. 2019, Algorithm 2).
+    /// A random number from an interval that contains [−1, 1]. Each number in a window around the true number
+    /// is e^ε times as likely as each number outside the window (Wang et al. 2019, Algorithm 2).
     Piecewise,
     /// One of two fixed numbers, chosen at random (Duchi, Jordan and Wainwright 2018).
     OneBit,
@@ -25,20 +25,20 @@ pub(crate) enum Kind {
 pub(crate) struct Answer {
     kind: Kind,
     epsilon: Rational,
-    /// Number of chunks into which the lattice of answers is divided. One of them contains the likely
-    /// answers. An answer of one bit has two chunks.
+    /// Number of chunks (blocks of equally many consecutive points) into which the lattice of possible
+    /// answers is divided. One chunk contains the likely answers. A one-bit answer has two chunks.
     chunks: NonZeroU64,
 }
 
 /// Number of lattice points in a chunk of the piecewise answer.
 const CHUNK: NonZeroU64 = NonZeroU64::new(1 << 20).unwrap();
-/// Upper limit for the number of chunks. At this limit a chunk is a ten-millionth of the interval, so more
-/// chunks gain nothing.
+/// Upper limit for the number of chunks. At this limit a chunk is less than a ten-millionth of the interval
+/// of answers, so more chunks would hardly change the variance.
 const MOST_CHUNKS: f64 = 16_777_216.0;
 /// Number of steps of the lattice on [−1, 1] to which a true number is rounded before its one-bit answer is
 /// drawn.
 const STEPS: NonZeroU64 = NonZeroU64::new(1 << 50).unwrap();
-/// Denominator of the probability of a hybrid answer's coin.
+/// Denominator of the probability with which a hybrid answer is a piecewise answer.
 const PARTS: NonZeroU64 = NonZeroU64::new(1 << 53).unwrap();
 
 impl Answer {
@@ -73,10 +73,11 @@ impl Answer {
     /// Draws the answer w for the true number u, with E[w] = u exactly, up to rounding u to a lattice of step
     /// 2⁻¹⁹ or finer.
     ///
-    /// The computation uses integers. The lattice points form a ring of chunks of equal length, and the true
-    /// chunk begins at the lattice point of u. Randomised response picks a chunk, and all points of the chunk
-    /// are equally likely. The probability of any point under one u is therefore at most e^ε times its
-    /// probability under another u. The conversion of the point to the number w is post-processing.
+    /// The computation uses integers. For the piecewise answer, the lattice points form a ring of chunks of
+    /// equal length. The true chunk begins at the lattice point to which u is rounded. Randomised response
+    /// picks the true chunk or another one, and all points of the picked chunk are equally likely. The
+    /// probability of any point for one true number is therefore at most e^ε times its probability for
+    /// another. The conversion of the point to the number w is post-processing.
     pub(crate) fn sample(&self, u: f64, stream: &mut Stream) -> f64 {
         let share = (u.clamp(-1.0, 1.0) + 1.0) / 2.0;
         match self.kind {
@@ -112,11 +113,11 @@ impl Answer {
     /// α is public and the same for every u. The mixture is therefore ε-differentially private, like both of
     /// its components.
     ///
-    /// The second moment of the answer for the true number u is a + b·u² for the piecewise answer, and a′ for
-    /// the one-bit answer, with constants a, b and a′. With α = [`gain`](Self::gain) = 1/b, the variance αa +
-    /// (1 − α)a′ + (αb − 1)u² of the mixture is the same for all u. For the number of chunks e^{ε/2} + 1 of
-    /// Wang et al. (2019), this is their α = 1 − e^{−ε/2} (equation 13). α is zero if the one-bit answer has
-    /// the smaller variance, which holds for small ε (in Wang et al. for ε ≤ 0.61).
+    /// The second moment of the piecewise answer for the true number u is a + b·u², with constants a and b.
+    /// The second moment of the one-bit answer is a constant a′. With α = [`gain`](Self::gain) = 1/b, the
+    /// variance αa + (1 − α)a′ + (αb − 1)u² of the mixture is the same for all u. For the number of chunks
+    /// e^{ε/2} + 1 of Wang et al. (2019), α equals their 1 − e^{−ε/2} (equation 13). α is zero if the one-bit
+    /// answer has the smaller variance, which holds for small ε (in Wang et al. for ε ≤ 0.61).
     fn parts_of_piecewise(&self) -> u64 {
         let [piecewise, bit] = self.components();
         if piecewise.moments().0 < bit.moments().0 {
@@ -126,7 +127,8 @@ impl Answer {
         }
     }
 
-    /// Objective that the number of chunks minimises.
+    /// Quantity that the choice of the number of chunks minimises. It is the largest second moment of the
+    /// answer over all true numbers, or for a hybrid answer the largest variance.
     fn objective(&self) -> f64 {
         match self.kind {
             Kind::Piecewise | Kind::OneBit => self.worst(),

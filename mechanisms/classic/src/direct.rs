@@ -15,7 +15,7 @@ const NAME: &str = "direct";
 ///
 /// d is the number of columns of the schema: a one-hot group counts as one column, and so does the target.
 /// This is the direct feature noising to which *Learning to noise* (Section 4 and E.2) compares its
-/// mechanism. Here the bounds are public; in the paper they are taken from the data (errata V4). The
+/// mechanism. Here the bounds of the columns are public; the paper takes them from the data (errata V4). The
 /// mechanism is a [`Composed`] of one mechanism per column, and its ε is derived by composition.
 ///
 /// ```

@@ -25,15 +25,15 @@ impl<'a> From<&'a str> for Variable<'a> {
 /// Estimator for the population from which the people of a release were sampled at random.
 ///
 /// All values are in units of the encoded record. The distribution of the noise is public, so the estimator
-/// removes its effect. Means are unbiased, variances exclude the variance of the noise, and frequencies are
-/// corrected for randomised response. Intervals use the central limit theorem, with Student's t for n − 1
-/// degrees of freedom. They need a number of records n of some hundreds or more.
+/// can remove the effect of the noise. Means are unbiased, variances exclude the variance of the noise, and
+/// frequencies are corrected for randomised response. Intervals use the central limit theorem, with Student's
+/// t for n − 1 degrees of freedom. They need a number of records n of some hundreds or more.
 ///
 /// The input is the result of [`release`](scumble_core::LocalMechanism::release), or a file that
 /// `ShippedDesign::read_released` of `scumble-custody` reads. If a one-hot group has additive noise, a file
 /// contains only the level with the largest value, and the estimator refuses such a group. It also refuses a
 /// column that the mechanism changes in another way than by noise ([`keeps_values`](local::keeps_values)). An
-/// example is a decoder that completes a record from the volunteers' data.
+/// example is a decoder that completes a record from the records of volunteers, which shaped the mechanism.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -54,8 +54,8 @@ impl<'a> From<&'a str> for Variable<'a> {
 pub struct Estimator<'a> {
     table: &'a Table,
     noise: &'a Noise,
-    /// One flag for each column, then for each coordinate of the target: true if noise is the only change
-    /// that the mechanism makes to it.
+    /// One flag for each column, then for each coordinate of the target. It is true if the mechanism changes
+    /// the column or coordinate only by noise.
     keeps: Vec<bool>,
     confidence: f64,
 }
@@ -63,7 +63,7 @@ pub struct Estimator<'a> {
 /// Distribution of one released coordinate given its true value.
 #[derive(Debug, Clone, Copy)]
 enum Coordinate {
-    /// An unbiased value with these moments.
+    /// An unbiased value with this second moment, given the true value.
     Moments(Moments),
     /// One level of a group under randomised response. The released value is 1 with probability `p` if the
     /// true value is 1, and with probability `q` if it is 0.
@@ -73,12 +73,12 @@ enum Coordinate {
 impl<'a> Estimator<'a> {
     /// Creates an estimator for `table`, which `mechanism` released with the noise distribution `noise`.
     ///
-    /// Each interval covers the true value with the probability `confidence`.
+    /// The confidence interval of each estimate covers the true value with the probability `confidence`.
     ///
     /// # Errors
-    /// [`Error::Budget`] unless 0 < `confidence` < 1. [`Error::Shape`] if the table or the noise belongs to
-    /// another mechanism, or if there are fewer than two records. Also any error of the mechanism for a
-    /// record of its own domain.
+    /// [`Error::Budget`] unless 0 < `confidence` < 1. [`Error::Shape`] if `mechanism` releases other columns
+    /// than `table` has, if `noise` describes another number of columns, or if there are fewer than two
+    /// records. Also any error that `mechanism` returns for a record of its domain.
     pub fn new(
         mechanism: &dyn LocalMechanism,
         table: &'a Table,
@@ -106,11 +106,13 @@ impl<'a> Estimator<'a> {
         Ok(Self { table, noise, keeps: local::keeps_values(mechanism)?, confidence })
     }
 
-    /// Estimates the mean of a numeric variable. For a column `name=level` this is the frequency of the
+    /// Estimates the mean of a numeric variable. For a column `name=level`, the mean is the frequency of the
     /// level.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such number.
+    /// [`Error::Shape`] if there is no such column, or if the target is not a number. [`Error::Shape`] also
+    /// if the mechanism changes the variable in another way than by noise, or if the noise allows no
+    /// estimate.
     pub fn mean<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Estimate> {
         let (values, distribution) = self.number(variable.into())?;
         Ok(self.mean_of(&values, distribution, self.confidence))
@@ -118,13 +120,13 @@ impl<'a> Estimator<'a> {
 
     /// Estimates the variance of a numeric variable.
     ///
-    /// Let u be the true value and w the released value, with E\[w² | u\] = a + b·u² for known constants a
-    /// and b. The mean square of u is then (E\[w²\] − a)/b. The interval uses the influence function w²/b −
-    /// 2·E\[w\]·w.
+    /// Let u be the true value and w the released value, both relative to the centre of the variable's
+    /// values. Then E\[w² | u\] = a + b·u² for known constants a and b. The mean square of u is (E\[w²\] −
+    /// a)/b. The interval uses the influence function w²/b − 2·E\[w\]·w.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such number, if it is a level, or if its answers have one bit, which
-    /// contains no information about squares.
+    /// Same errors as [`mean`](Self::mean). [`Error::Shape`] if the variable is a level under randomised
+    /// response, or if its released values are one-bit answers, which contain no information about squares.
     pub fn variance<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Estimate> {
         let (values, distribution) = self.number(variable.into())?;
         let Coordinate::Moments(Moments { center, constant, slope }) = distribution else {
@@ -147,7 +149,7 @@ impl<'a> Estimator<'a> {
     /// Estimates the frequency of one level, such as `colour=red`.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such column.
+    /// Same errors as [`mean`](Self::mean).
     pub fn frequency(&self, level: &str) -> Result<Estimate> {
         self.mean(level)
     }
@@ -158,7 +160,8 @@ impl<'a> Estimator<'a> {
     /// All intervals together cover the true frequencies with the confidence of the estimator (Bonferroni).
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such group.
+    /// [`Error::Shape`] if there is no such group, or if the target is not a class. Also [`Error::Shape`] if
+    /// the mechanism changes a level in another way than by noise, or if the noise allows no estimate.
     pub fn histogram<'n>(&self, variable: impl Into<Variable<'n>>) -> Result<Vec<Estimate>> {
         let levels = match variable.into() {
             Variable::Column(name) => {
@@ -179,7 +182,8 @@ impl<'a> Estimator<'a> {
             .collect())
     }
 
-    /// Returns the released values of a numeric variable, and their distribution.
+    /// Returns the released values of a numeric variable, and the distribution of a released value given the
+    /// true value.
     fn number(&self, variable: Variable) -> Result<(Vec<f64>, Coordinate)> {
         match (variable, self.table.target()) {
             (Variable::Column(name), _) => {
@@ -194,7 +198,8 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Returns the indicator values of each class of the target, and their distribution.
+    /// Returns the released indicators of each class of the target, and the distribution of an indicator
+    /// given the true one.
     fn classes(&self) -> Result<Vec<(Vec<f64>, Coordinate)>> {
         let Target::Class(classes) = self.table.target() else {
             return Err(Error::shape("the target is not a class"));
@@ -263,7 +268,8 @@ impl<'a> Estimator<'a> {
 /// Returns the distribution of coordinate `at` within the block of coordinates that `distribution` describes.
 ///
 /// # Errors
-/// [`Error::Shape`] if the distribution is unknown, or if nothing can be estimated from it.
+/// [`Error::Shape`] if the distribution is unknown, if it describes too few coordinates, or if the released
+/// values do not depend on the true values.
 fn coordinate(distribution: &NoiseDistribution, at: usize) -> Result<Coordinate> {
     let about_zero = |variance| Coordinate::Moments(Moments { center: 0.0, constant: variance, slope: 1.0 });
     let missing = || Error::shape("the noise describes fewer coordinates than the table has");

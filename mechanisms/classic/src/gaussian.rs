@@ -10,9 +10,9 @@ use scumble_noise::{AdditiveNoise, GaussianNoise, Noisy, register};
 ///
 /// Δ₂ grows with the square root of the number of columns. The ℓ₁ diameter, to which Laplace noise is scaled,
 /// grows linearly with this number. For many columns Gaussian noise is therefore smaller than Laplace noise,
-/// at the price of a δ. A one-hot group adds 2 to Δ₂², whatever its width. The claim contains the whole
-/// privacy profile δ(ε). A class label receives no noise: it is released in the clear unless another
-/// mechanism releases it.
+/// but its guarantee needs δ > 0. A one-hot group adds 2 to Δ₂², whatever its width. The guarantee contains
+/// the whole privacy profile δ(ε) of the noise. A class label receives no noise: it is released in the clear
+/// unless another mechanism releases it.
 ///
 /// ```
 /// use scumble_classic::Gaussian;

@@ -88,8 +88,8 @@ impl AdditiveNoise for Laplace {
         if !self.by_information {
             return vec![];
         }
-        // A level has no neighbouring values. The Cramér–Rao bound therefore does not limit the error of an
-        // adversary that knows that the column contains levels.
+        // The values of a level are only 0 and 1, with none in between. The Cramér–Rao bound therefore does
+        // not limit the error of an adversary that knows that the column contains levels.
         let per_column = portion.domain.features().factors().flat_map(|(at, factor)| match factor {
             Factor::OneHot { .. } => vec![f64::INFINITY; at.len()],
             _ => vec![self.noise.information(); at.len()],
@@ -133,7 +133,7 @@ impl Laplace {
         Noisy::new(Some(protect), domain, Budget::pure(epsilon)?, Parameters::default())
     }
 
-    /// Adds noise to the portion `protect` such that a released number has the Fisher information
+    /// Adds noise to the portion `protect` of each record. A released number then has the Fisher information
     /// `information` about the true number.
     ///
     /// `information` is per squared unit of the encoded record. The noise has the scale b with b² =

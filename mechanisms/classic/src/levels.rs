@@ -4,8 +4,8 @@
 use scumble_core::{Error, Moments, Result, Stream, largest};
 use scumble_oracles::Oracle;
 
-/// Randomised answer for a level at ε. `weight` corrects for the sampling of the attribute, which is sampled
-/// with probability 1/`weight`.
+/// Randomised answer for one of K levels, at ε. The attribute is sampled with probability 1/`weight`. The
+/// factor `weight` keeps the released values unbiased despite the sampling.
 ///
 /// An answer supports some of the K levels: the person's own level with probability p, each other level with
 /// probability q. The value released for a level is c + W·((1\[supported\] − q)/(p − q) − c), with c = 1/K
@@ -37,7 +37,7 @@ impl LevelAnswer {
         self.oracle.kind()
     }
 
-    /// Value released for each coordinate of a group that was not sampled.
+    /// 1/K, the value released for each of the K one-hot coordinates if the attribute is not sampled.
     pub(crate) fn center(&self) -> f64 {
         1.0 / self.oracle.levels() as f64
     }
@@ -48,8 +48,9 @@ impl LevelAnswer {
         center + self.weight * ((f64::from(u8::from(supported)) - q) / (p - q) - center)
     }
 
-    /// Replaces the one-hot group by the values released for an answer. Everything after the oracle's answer
-    /// is post-processing.
+    /// Draws the oracle's answer for the level in the one-hot coordinates `group`, and replaces the
+    /// coordinates by the values released for this answer. Everything after the oracle's answer is
+    /// post-processing.
     pub(crate) fn sample(&self, group: &mut [f64], stream: &mut Stream) {
         let mut answer = vec![0; self.oracle.words()];
         self.oracle.answer(stream, largest(group) as u64, &mut answer);
@@ -59,7 +60,7 @@ impl LevelAnswer {
         }
     }
 
-    /// Writes the values of a group that is not sampled.
+    /// Sets each coordinate of a group that is not sampled to 1/K, for K levels.
     pub(crate) fn leave_out(&self, group: &mut [f64]) {
         group.fill(self.center());
     }

@@ -6,15 +6,16 @@
 //! | `laplace` | Laplace noise on every number, scaled to the ℓ₁ diameter of the domain |
 //! | `gaussian` | Gaussian noise on every number, scaled to the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | each level of a category kept, or exchanged for another |
-//! | `piecewise` | k of d attributes: numbers by one near or far from them, levels by a frequency oracle |
+//! | `piecewise` | k of d attributes: numbers likely near the true ones, frequency oracles for levels |
 //! | `duchi` | like `piecewise`, but each number answered with one bit |
 //! | `hybrid` | like `piecewise`, but a coin picks `piecewise` or `duchi` for each number |
 //! | `direct` | d columns separately, at ε/d: numbers by Laplace noise, levels by randomised response |
 //!
 //! [`Estimator`] estimates means, variances, frequencies and histograms from the releases.
 //!
-//! All mechanisms are local: each record is randomised without knowledge of the others. Their noise is an
-//! exact integer on a lattice. No floating-point error can invalidate a privacy claim.
+//! All mechanisms are local: each record is randomised without knowledge of the others. They draw noise
+//! exactly, as a whole number of lattice steps. Floating-point errors therefore cannot invalidate a privacy
+//! claim.
 
 mod answer;
 mod direct;

@@ -13,11 +13,11 @@ use std::ops::Range;
 
 const NAME: &str = "randomized-response";
 
-/// Keeps each level of a group of K levels with probability e^ε/(e^ε + K − 1). Otherwise it picks one of the
-/// other K − 1 levels with equal probability.
+/// Keeps the level of a one-hot group of K levels with probability e^ε/(e^ε + K − 1). Otherwise it picks one
+/// of the other K − 1 levels with equal probability.
 ///
-/// If g groups are protected, each is randomised at ε/g. The mechanism refuses a portion that contains a
-/// number.
+/// If the protected portion of the record (record, features or label) has g groups, each is randomised at
+/// ε/g. The mechanism refuses a portion that contains a number.
 ///
 /// ```
 /// use scumble_classic::RandomizedResponse;
@@ -74,8 +74,8 @@ fn is_categorical(domain: &Domain) -> bool {
     domain.factors().all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
 }
 
-/// Returns the default portion: the record if it consists of levels only, else a class label, else the
-/// features.
+/// Returns the portion of a record to protect by default: the record if it consists of levels only, else a
+/// class label, else the features.
 fn all_that_can(domain: &RecordDomain) -> Protect {
     match domain.target() {
         _ if is_categorical(domain.flat()) => Protect::Record,

@@ -15,24 +15,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// Samples k of a record's d attributes uniformly at random, and randomises each sampled attribute at ε/k
-/// with weight d/k.
+/// Samples k of a record's d attributes uniformly at random, and randomises each sampled attribute at ε/k.
+/// The deviation of its answer from the attribute's centre is multiplied by the weight d/k.
 ///
 /// Attributes that are not sampled are released as the centre of their possible values (Wang et al. 2019,
 /// Algorithm 4 and Section IV-C).
 ///
 /// An attribute is a number or a one-hot group. The answer for a number is a number. The answer for a group
-/// comes from the best frequency oracle for its number of levels. It is released as an unbiased estimate of
-/// the coordinates of the group. The released coordinates are no longer 0 and 1, and the level with the
-/// largest coordinate is not an unbiased answer. A class label must be released as a class, so these
-/// mechanisms cannot release it.
+/// comes from the frequency oracle with the smallest variance for its number of levels. It is released as an
+/// unbiased estimate of the coordinates of the group. The released coordinates are no longer 0 and 1, and the
+/// level with the largest coordinate is not an unbiased answer. A class label must be released as a class, so
+/// these mechanisms cannot release it.
 ///
 /// Every released coordinate is unbiased. The choice of attributes does not depend on the record, so the k
-/// answers together cost ε. Sampling weakens the dependence between two released attributes, also between a
-/// numeric target and the features. The default k is the best for estimates about single attributes, and is 1
-/// at small ε. With k = 1, no two attributes of a record are ever answered together, so the release contains
-/// no information about pairs. To learn about pairs, choose a larger k, or release the target by a separate
-/// mechanism.
+/// answers together cost ε. Sampling weakens the dependence between any two released attributes, including a
+/// numeric target. The default k minimises the second moments of the answers, which is best for estimates
+/// about single attributes. It is 1 at small ε. With k = 1, no two attributes of a record are ever answered
+/// together, so the release contains no information about pairs. To learn about pairs, choose a larger k, or
+/// release the target by a separate mechanism.
 ///
 /// ```
 /// use scumble_classic::SampledNumbers;
@@ -61,12 +61,13 @@ struct State {
     portion: Portion,
 }
 
-/// Attribute of the portion, and the mechanism that randomises it.
+/// Attribute (number or one-hot group) of the randomised portion of a record, and the mechanism that
+/// randomises it.
 #[derive(Debug, Clone)]
 enum Attribute {
-    /// An interval: its coordinate, its centre, and half its width.
+    /// A number at coordinate `at`, with the centre and half the width of the interval of its values.
     Number { at: usize, center: f64, half_width: f64, answer: Answer },
-    /// A one-hot group.
+    /// A level, in a one-hot group with these coordinates.
     Levels { coordinates: Range<usize>, answer: LevelAnswer },
 }
 
@@ -97,7 +98,8 @@ impl Kind {
     }
 }
 
-/// Returns the portion's domain if it consists of attributes that these mechanisms can randomise.
+/// Returns the domain of `portion`, the part of a record to randomise, if it consists of attributes that
+/// these mechanisms can randomise.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] for a class label, for a group with more than [`MOST_LEVELS`] levels, and for
@@ -138,7 +140,8 @@ fn checked_set(answer: Kind, portion: &Portion) -> Result<Domain> {
     Ok(set)
 }
 
-/// Returns the attributes, each randomised at an equal share of ε if it is sampled; `None` at ε = ∞.
+/// Returns the attributes, each with an answer at ε/k, where k is the number of sampled attributes; `None` at
+/// ε = ∞.
 fn attributes(answer: Kind, state: &State, set: &Domain) -> Result<Option<Vec<Attribute>>> {
     let Some(epsilon) = share(state.portion.epsilon, state.k)? else {
         return Ok(None);
@@ -164,7 +167,8 @@ fn weight(set: &Domain, k: usize) -> f64 {
     set.factors().count() as f64 / k as f64
 }
 
-/// Upper limit for the second moment of an answer. Products with weights and units then still fit the floats.
+/// Upper limit for the second moment of an answer. It leaves room in the range of floats for products with
+/// the weight d/k and with squared interval widths.
 const LARGEST_SQUARE: f64 = 1e200;
 
 /// Returns the ε of each of `k` answers that share `epsilon` equally; `None` at ε = ∞.
@@ -173,7 +177,7 @@ fn share(epsilon: f64, k: usize) -> Result<Option<f64>> {
     Ok(share.is_finite().then_some(share))
 }
 
-/// Returns the answer for a number at ε.
+/// Returns the mechanism that answers for a number at ε = `epsilon`.
 fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
     let answer = Answer::new(kind, Rational::floor_of(epsilon)?);
     if answer.worst() < LARGEST_SQUARE {
@@ -190,8 +194,8 @@ fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
 /// summed over the d attributes.
 ///
 /// The moment of a number is its moment at the ends of the number's interval. The moment of a group is the
-/// sum over its coordinates. Each moment is relative to the square of the true value's distance from the
-/// centre.
+/// sum over its coordinates. Each moment is divided by the square of the true value's distance from the
+/// centre of its interval or group.
 fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
     let (mut d, mut numbers, mut groups) = (0, 0, BTreeMap::<usize, u32>::new());
     for (_, factor) in set.factors() {
@@ -234,10 +238,10 @@ impl SampledNumbers {
         Ok(mechanism)
     }
 
-    /// Randomises numbers by the piecewise mechanism. Protects the record, or only the features if the label
-    /// is a class.
+    /// Randomises numbers by the piecewise mechanism, and levels by a frequency oracle. Protects the record,
+    /// or only the features if the label is a class.
     ///
-    /// k is the best number of sampled attributes for this ε.
+    /// The number k of sampled attributes minimises the second moments of the answers at this ε.
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -257,8 +261,8 @@ impl SampledNumbers {
     /// Randomises numbers by the hybrid mechanism: a coin with a public probability picks the piecewise
     /// mechanism or Duchi's mechanism.
     ///
-    /// The largest variance of an answer is at most the largest variance of either mechanism. Everything else
-    /// is the same as in [`piecewise`](Self::piecewise).
+    /// The largest variance of a hybrid answer is at most the largest variance of a piecewise answer, and at
+    /// most that of Duchi's answer. Everything else is the same as in [`piecewise`](Self::piecewise).
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -266,10 +270,10 @@ impl SampledNumbers {
         Self::with(Kind::Hybrid, Portion::for_numbers(domain, epsilon), None)
     }
 
-    /// Randomises the portion `protect` of each record with the same mechanism; the rest of the record is
-    /// released in the clear.
+    /// Returns a mechanism that randomises the portion `protect` of each record as `self` does; the rest of
+    /// the record is released in the clear.
     ///
-    /// k is the best number of sampled attributes for this ε.
+    /// The number k of sampled attributes minimises the second moments of the answers at this ε.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if records have no such portion, or if it contains a class label or anything
@@ -287,11 +291,11 @@ impl SampledNumbers {
         self.state.k
     }
 
-    /// Checks that answers and their squares fit the floats.
+    /// Checks that released numbers and their squares are finite floats.
     ///
     /// # Errors
     /// [`Error::Budget`] if an answer in the units of its interval, or its square, overflows. (The answer for
-    /// a level never overflows, because ε is a fraction of 62 bits.)
+    /// a level never overflows, because its ε is rounded down to a multiple of 2⁻⁶².)
     fn check_fits(&self) -> Result<()> {
         let fits = |attribute: &Attribute| match attribute {
             Attribute::Number { center, half_width, answer, .. } => {
@@ -312,7 +316,7 @@ impl SampledNumbers {
         self.attributes.as_ref().map_or(0, Vec::len) as f64 / self.state.k as f64
     }
 
-    /// Returns the joint noise distribution of `attributes`, which are adjacent in the portion.
+    /// Returns the joint noise distribution of `attributes`, which have adjacent coordinates.
     ///
     /// For a one-hot group, the distribution contains the mean square of each coordinate, but no products of
     /// two coordinates. The product u·u′ of two true coordinates u and u′ of a group is zero. The mean
@@ -323,7 +327,8 @@ impl SampledNumbers {
         NoiseDistribution::Unbiased { moments, pairs, lot: 0 }
     }
 
-    /// Ratio of the expected product of two released numbers to the product of the true numbers.
+    /// Ratio of the expected product of two released numbers to the product of the true numbers, each
+    /// relative to the centre of its interval.
     ///
     /// Two of d attributes are both among the k sampled attributes with probability k(k − 1)/(d(d − 1)). Each
     /// of the two then has the weight d/k.
@@ -334,7 +339,7 @@ impl SampledNumbers {
 }
 
 impl Attribute {
-    /// Coordinates of the attribute in the portion.
+    /// Coordinates of the attribute in the randomised portion of the record.
     fn coordinates(&self) -> Range<usize> {
         match self {
             Self::Number { at, .. } => *at..at + 1,
@@ -386,7 +391,7 @@ impl Attribute {
         }
     }
 
-    /// Moments of each released coordinate of the attribute.
+    /// Second moment of each released coordinate of the attribute about its centre, given its true value.
     fn moments(&self, weight: f64) -> Vec<Moments> {
         match self {
             Self::Number { center, half_width, answer, .. } => {
@@ -506,7 +511,7 @@ fn sample_of(k: usize, d: usize, stream: &mut Stream) -> Vec<bool> {
 }
 
 impl State {
-    /// Creates a state with `k`, or with the best k for this ε if `k` is `None`.
+    /// Creates a state with `k` sampled attributes, or with the number from [`best_k`] if `k` is `None`.
     fn with(answer: Kind, portion: Portion, k: Option<usize>) -> Result<Self> {
         let k = match k {
             Some(k) => k,

@@ -19,9 +19,10 @@ const NAME: &str = "adaptive-marginals";
 /// Fraction of the budget for the initial tables. The budget is μ², for the parameter μ of Gaussian
 /// differential privacy.
 const AT_FIRST: f64 = 0.5;
-/// Fraction of a round's share of μ² that the choice of the round's table spends.
+/// Fraction of a round's budget that the round spends to choose its table.
 const CHOICE_SHARE: f64 = 0.1;
-/// Largest number of rounds among which the μ² that remains after the initial tables is divided at first.
+/// Largest number of rounds planned at the start. The budget that the initial tables leave is divided equally
+/// among the planned rounds.
 const ROUNDS: usize = 8;
 
 /// Groups of columns that are measured together.
@@ -34,7 +35,7 @@ pub enum Workload {
     AllPairs,
 }
 
-/// Program of the mechanism: rounds for a workload.
+/// Program of the mechanism: rounds that each choose and measure one table, for a workload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rounds {
@@ -42,7 +43,8 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Returns the column that all tables contain, if there is one, and the columns before it.
+    /// Returns the target if all tables of the workload contain it, and the columns among which pairs are
+    /// chosen.
     fn parts(&self, columns: &Columns) -> (Option<usize>, Vec<usize>) {
         match self.workload {
             Workload::Target => (columns.label(), columns.features().collect()),
@@ -112,8 +114,8 @@ impl Program for Rounds {
                 known.table(clique).zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
             forest.add((clique[0], clique[1]));
             chosen.push(clique.clone());
-            // Noise alone can explain a gain this small. Half as many rounds then remain, each with twice the
-            // share of μ².
+            // If noise alone can explain the difference of the measured table from its estimate, half as many
+            // rounds remain, each with twice the budget.
             let is_little = gained < 2.0 * noise(clique, &purse);
             rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
@@ -126,7 +128,7 @@ impl Program for Rounds {
     }
 }
 
-/// Returns the columns of the initial tables.
+/// Returns the columns of each initial table: one of `others`, and `target` if it is given.
 fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     match others {
         [] => target.map(|target| vec![target]).into_iter().collect(),
@@ -134,7 +136,7 @@ fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     }
 }
 
-/// Measures the tables of `cliques` once more, with the remaining share `left` of μ².
+/// Measures the tables of `cliques` once more, with `left`, the fraction of the budget that remains.
 fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
     let share = left / cliques.len().max(1) as f64;
     if share <= LEAST_SHARE {
@@ -143,12 +145,14 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
 }
 
-/// Current estimate for each column: its counts with the target, whose level changes fastest.
+/// Current estimate of each column's table of counts with the target. The level of the target changes
+/// fastest.
 struct Known(BTreeMap<usize, ColumnCounts>);
 
 struct ColumnCounts {
     counts: Vec<f64>,
-    /// Counts of the target; the total if there is no target.
+    /// Estimated number of records at each level of the target; the number of all records if there is no
+    /// target.
     target_counts: Vec<f64>,
 }
 
@@ -164,7 +168,8 @@ impl Known {
         Self(columns.iter().map(|&column| (column, column_counts(column))).collect())
     }
 
-    /// Returns the counts of two columns and the target, if the two columns are independent given the target.
+    /// Returns the counts that the table of `clique` (two columns and the target) would have if the two
+    /// columns were independent given the target.
     fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
         let [one, other] = [0, 1].map(|at| &self.0[&clique[at]]);
         let labels = one.target_counts.len().max(1);
@@ -209,7 +214,7 @@ register! {
     /// exponential mechanism scores a table by the ℓ₁ distance of its counts from the current estimate, less
     /// the table's expected noise. The choice may also be no table; the remaining budget then measures the
     /// initial tables again. If noise alone can explain the difference of a new table from the estimate, the
-    /// number of remaining rounds is halved, and each remaining round gets more budget.
+    /// number of remaining rounds is halved. Each remaining round then gets more budget.
     ///
     /// The added tables form no cycle among the features. All tables together therefore form a junction tree,
     /// whose cliques have at most two columns and the target. Estimates are in closed form, and memory is

@@ -1,9 +1,10 @@
-//! The two questions about exact counts that a mechanism may ask: a noisy table, or a choice.
+//! The two questions about exact counts that a mechanism may ask: the noisy counts of a table, or the private
+//! choice of one candidate.
 //!
 //! A mechanism is written once, against [`Answers`]. A release uses [`Drawn`], which answers from the
 //! records. An audit uses [`Replayed`], which computes the likelihood of drawn answers for other records. The
-//! budget is μ², where μ is the parameter of Gaussian differential privacy. Each answer spends a share of it
-//! in advance, so no mechanism exceeds its budget, whatever it asks.
+//! budget is μ², where μ is the parameter of Gaussian differential privacy. A share of the budget is charged
+//! before each answer, so no mechanism exceeds its budget, whatever it asks.
 
 use crate::counts::{Clique, Counts};
 use crate::forest::Forest;
@@ -24,16 +25,17 @@ pub(crate) struct Purse {
     /// Square of the Gaussian differential privacy parameter μ of all answers together; `None` for an
     /// infinite ε.
     squared_mu: Option<f64>,
-    /// Noise of earlier questions, by the bits of their share of μ². Creating a sampler takes longer than
-    /// drawing from it.
+    /// Samplers of the noise of earlier questions. The key is the bit pattern of the share of μ² that a
+    /// question spends. Creating a sampler takes longer than drawing from it.
     made: Arc<Mutex<BTreeMap<u64, CountNoise>>>,
 }
 
-/// Share of μ² reserved for the cost of noise on a lattice instead of continuous noise.
+/// Share of the budget μ² that is reserved, because noise on a lattice spends slightly more than continuous
+/// noise.
 const FOR_ROUNDINGS: f64 = 1e-5;
-/// Largest ε of a choice.
+/// Largest ε that one choice among candidates spends.
 const MOST_OF_CHOICE: f64 = 60.0;
-/// Share of μ² smaller than every share that a mechanism asks for.
+/// Share of the budget μ² smaller than every share that a mechanism asks for.
 pub(crate) const LEAST_SHARE: f64 = 1e-6;
 
 impl Purse {
@@ -61,10 +63,10 @@ impl Purse {
         Ok(purse)
     }
 
-    /// Returns the noise of a table that spends `share` of μ²; `None` for an infinite ε.
+    /// Returns the noise of a table that spends `share`, a fraction of the budget; `None` for an infinite ε.
     ///
     /// # Errors
-    /// [`Error::Budget`] if the standard deviation of the noise exceeds all counts.
+    /// [`Error::Budget`] if the standard deviation of the noise exceeds every possible count.
     pub(crate) fn noise(&self, share: f64) -> Result<Option<CountNoise>> {
         if self.squared_mu.is_none() {
             return Ok(None);
@@ -78,13 +80,13 @@ impl Purse {
         Ok(Some(noise))
     }
 
-    /// Standard deviation σ of the noise of a table that spends `share` of μ², in counts.
+    /// Standard deviation, in counts, of the noise of a table that spends `share`, a fraction of the budget.
     pub(crate) fn scale(&self, share: f64) -> f64 {
         self.squared_mu.map_or(0.0, |squared_mu| (self.differing() as f64 / (share * squared_mu)).sqrt())
     }
 
     /// Returns the range ε of the privacy loss (its largest value less its smallest) of a choice that spends
-    /// at most `share` of μ².
+    /// at most `share`, a fraction of the budget.
     ///
     /// The result is at most [`MOST_OF_CHOICE`], because a larger ε would hardly improve a choice. It is
     /// infinite if the ε of the budget is infinite.
@@ -97,7 +99,8 @@ impl Purse {
         })
     }
 
-    /// Number of cells of a table in which neighbouring data sets differ.
+    /// Number of cells in which the tables of neighbouring data sets differ: 1 if neighbours add or remove
+    /// one record, 2 if they replace one.
     fn differing(&self) -> u64 {
         match self.neighbours {
             Neighbours::AddOrRemoveOne => 1,
@@ -108,8 +111,9 @@ impl Purse {
     /// Returns the ε of replacing one record, at the δ of the budget, for answers that are calibrated to
     /// adding or removing one record.
     ///
-    /// One cell of a table loses one record and another gains one. The scores of a choice change by up to
-    /// twice as much as by adding or removing one record.
+    /// Replacing a record takes one record from a cell of each table and adds one to another cell. If the
+    /// mechanism `chooses` tables by scores, the scores change by up to twice as much as by adding or
+    /// removing one record.
     pub(crate) fn epsilon_of_replacement(&self, chooses: bool) -> f64 {
         let factor: f64 = if chooses { 4.0 } else { 2.0 };
         let mu = self.squared_mu.map_or(f64::INFINITY, |squared_mu| (factor * squared_mu).sqrt());
@@ -122,14 +126,14 @@ pub(crate) trait Answers {
     /// Budget of the answers.
     fn purse(&self) -> &Purse;
 
-    /// Returns the noisy table of the columns in `clique`, and spends `share` of μ².
+    /// Returns the noisy table of the columns in `clique`, and spends `share`, a fraction of the budget.
     ///
     /// # Errors
     /// [`Error::Budget`] if the share exceeds the remaining budget.
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured>;
 
-    /// Chooses a candidate by the exponential mechanism, and spends `share` of μ². Returns the candidate's
-    /// index.
+    /// Chooses a candidate by the exponential mechanism, and spends `share`, a fraction of the budget.
+    /// Returns the candidate's index.
     ///
     /// `scores` returns the scores of all candidates. No score changes by more than [`UNIT`] if one record is
     /// added or removed.
@@ -140,15 +144,16 @@ pub(crate) trait Answers {
 
     /// Chooses a spanning tree of the first `columns` columns.
     ///
-    /// Its pairs are chosen one after the other, among the pairs that close no cycle with the earlier pairs.
-    /// Each choice spends `share` of μ². `score` returns the score of a pair, as in [`select`](Self::select).
+    /// The pairs of the tree are chosen one after the other, among the pairs that close no cycle with the
+    /// earlier pairs. Each choice spends `share`, a fraction of the budget. `score` returns the score of a
+    /// pair, which changes by at most [`UNIT`] if one record is added or removed.
     ///
     /// # Errors
     /// Same errors as [`measure`](Self::measure).
     fn span(&mut self, share: f64, columns: usize, score: &ScoreOfPair) -> Result<Vec<(usize, usize)>>;
 
-    /// Merges levels of columns for all later questions. `merged` has for each column the merged level of
-    /// each of its levels.
+    /// Merges levels of columns for all later questions. `merged[i][j]` is the merged level of level j of
+    /// column i.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the user interrupts the computation.
@@ -174,12 +179,12 @@ fn scored(counts: &Counts, columns: usize, score: &ScoreOfPair) -> Result<Vec<((
 /// Sensitivity of a score: its largest change if one record is added or removed.
 pub(crate) const UNIT: u64 = 16;
 
-/// Privacy profile of all answers so far; `None` before the first answer.
+/// Privacy profile of all answers so far together; `None` before the first answer.
 #[derive(Debug, Clone, Default)]
 struct Spent(Option<PrivacyProfile>);
 
 impl Spent {
-    /// Charges the `price` of an answer before the answer is given.
+    /// Charges the `price` of an answer, its privacy profile, before the answer is given.
     ///
     /// # Errors
     /// [`Error::Budget`] if the price exceeds the remaining budget.
@@ -220,7 +225,8 @@ impl Terms<'_> {
         Ok(Selection::new(epsilon, sensitivity))
     }
 
-    /// Charges one choice for each pair of a tree of `columns` columns. Each choice spends `share` of μ².
+    /// Charges one choice for each pair of a tree of `columns` columns. Each choice spends `share`, a
+    /// fraction of the budget.
     fn selections(mut self, share: f64, columns: usize) -> Result<Option<Selection>> {
         let mut selection = None;
         for _ in 1..columns {
@@ -279,7 +285,8 @@ impl Answers for Drawn {
         let selections = Terms { purse: &self.purse, spent: &mut self.spent }.selections(share, columns)?;
         let Some(selection) = selections else { return Ok(vec![]) };
         let (mut forest, mut tree) = (Forest::new(columns), vec![]);
-        // Scores are the same for every choice, so candidates are weighed once.
+        // The score of a pair is the same in every choice, so the weights of the candidates are computed
+        // once.
         let mut candidates = selection.candidates(scored(&self.counts, columns, score)?);
         while let Some(pair) = candidates.choose(&mut self.stream, |pair| forest.connects(pair)) {
             interrupt::check()?;

@@ -1,17 +1,17 @@
-//! Public rule for the number of bins of numbers.
+//! Public rule for the number of bins of a numeric column.
 
 use crate::columns::Columns;
 use scumble_core::{Brief, Error, Factor, RecordDomain, Result, TargetDomain};
 use std::collections::BTreeMap;
 
-/// Smallest and largest number of bins of a number that the rule chooses. More bins cannot be distinguished
-/// on a plot.
+/// Smallest and largest number of bins that the rule chooses for a numeric column. More bins cannot be
+/// distinguished on a plot.
 const FEWEST: usize = 2;
 const MOST: usize = 32;
 /// Largest number of bins that a parameter can ask for.
 const LIMIT: usize = 1024;
 
-/// Number of records that the rule assumes if the brief does not state it.
+/// Number of records that the rule assumes if the [`Brief`] of a design does not state the number of people.
 const PEOPLE: usize = 1000;
 
 /// Inputs of the rule: the publicly known number of records, and the standard deviation of a table's noise,
@@ -22,18 +22,19 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Creates the rule for the number of people in a brief.
+    /// Creates the rule for the number of people that `brief` states, or else for [`PEOPLE`].
     pub(crate) fn from_brief(brief: &Brief, scale: f64) -> Self {
         Self { records: brief.people.unwrap_or(PEOPLE), scale }
     }
 
-    /// Returns the number of bins of a number counted together with `labels` classes.
+    /// Returns the number of bins of a numeric column that is counted together with a target of `labels`
+    /// classes.
     ///
-    /// Without a class target, `labels` is the number of bins of a numeric target, or 1.
+    /// For a numeric target, `labels` is its number of bins; without a target, it is 1.
     ///
-    /// The rule for the number B of bins is B³ = min(n, (n/σ)²), for n records of a class and noise of
-    /// standard deviation σ on counts. Wide bins hide the shape of a density, by about 1/B. Narrow bins have
-    /// small counts, so that sampling and noise weigh more.
+    /// The rule for the number B of bins is B³ = min(n, (n/σ)²). Here n is the average number of records of a
+    /// class, and σ is the standard deviation of the noise on a count. Wide bins hide the shape of a density,
+    /// by about 1/B. Narrow bins have small counts, which sampling and noise change by a larger fraction.
     fn bins(&self, labels: usize) -> usize {
         let class_records = self.records as f64 / labels.max(1) as f64;
         let by_noise = (class_records / self.scale.max(1e-9)).powi(2);
@@ -104,7 +105,8 @@ pub(crate) fn for_attributes(
     Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())
 }
 
-/// Checks that saved bins fit the columns, and returns the columns.
+/// Checks that `bins`, the saved numbers of bins, fit the columns of `domain`. Returns the columns as
+/// attributes.
 ///
 /// # Errors
 /// [`Error::Parameter`] if `bins` does not have one value for each attribute, or if a value does not fit its

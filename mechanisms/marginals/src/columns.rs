@@ -15,7 +15,8 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Creates the attributes. `bins` has the number of bins of each attribute.
+    /// Creates the attributes. `bins` has the number of bins of each attribute, or of levels if the attribute
+    /// is a category.
     ///
     /// # Errors
     /// Same errors as [`Attribute::all`].
@@ -52,13 +53,14 @@ impl Columns {
     pub(crate) fn each_with_label(&self) -> Vec<Vec<usize>> {
         let with_label = |at: usize| std::iter::once(at).chain(self.label).collect();
         match self.features().next() {
-            // A target without features is also a table.
+            // Without features, the only table counts the levels of the target.
             None => vec![self.label.into_iter().collect()],
             Some(_) => self.features().map(with_label).collect(),
         }
     }
 
-    /// Codes consecutive flat records of `domain` into levels: one column per attribute, with n values each.
+    /// Codes consecutive flat records of `domain` (features, then target) as levels. Returns one vector per
+    /// attribute, with the attribute's level in each record.
     ///
     /// # Errors
     /// Same errors as [`RecordDomain::projected`], and [`Error::Shape`] if the values are not a whole number
@@ -89,8 +91,8 @@ impl Columns {
         })
     }
 
-    /// Writes flat records with `width` coordinates from levels (one column per attribute, with n values
-    /// each).
+    /// Writes flat records (features, then target) with `width` coordinates. `levels` has one vector per
+    /// attribute, with the attribute's level in each record.
     ///
     /// A number is drawn uniformly from its bin.
     pub(crate) fn written(&self, levels: &[Vec<u32>], width: usize, stream: &mut Stream) -> Vec<f64> {

@@ -18,10 +18,11 @@ pub(crate) struct TablePlan {
 }
 
 impl TablePlan {
-    /// Upper bound on the bytes that a release holds for columns of these `levels`, except for its records.
+    /// Upper bound on the memory of a release, in bytes, without its records. `levels` has the number of
+    /// levels of each column.
     ///
-    /// A release holds counts before and after levels are merged, a candidate for each pair, and the
-    /// residuals of each clique.
+    /// A release holds the counts before and after levels are merged, a candidate for each pair of columns,
+    /// and the residuals of each table.
     fn bytes(&self, levels: &[usize]) -> u128 {
         const COUNT_BYTES: u128 = 2 * size_of::<u64>() as u128;
         /// Bytes of a candidate of a choice, with its score and weight.
@@ -44,8 +45,8 @@ impl TablePlan {
         cliques_bytes.saturating_add(pairs_bytes)
     }
 
-    /// Checks, before any table is built, that the memory suffices for all tables of columns of these
-    /// `levels`.
+    /// Checks, before any table is built, that the memory suffices for all tables. `levels` has the number of
+    /// levels of each column.
     ///
     /// # Errors
     /// [`Error::TooLarge`](scumble_core::Error::TooLarge) if the tables need too much memory.
@@ -63,7 +64,7 @@ impl TablePlan {
 pub(crate) struct Pairs {
     /// Number of columns that are paired.
     pub(crate) columns: usize,
-    /// A column after the paired ones, which all tables contain.
+    /// Index of a column, after the paired columns, that all tables contain.
     pub(crate) with: Option<usize>,
 }
 
@@ -78,7 +79,7 @@ impl Pairs {
         self.columns as u128 * (self.columns as u128).saturating_sub(1) / 2
     }
 
-    /// Number of cells of all tables.
+    /// Number of cells of all tables together.
     fn cells(&self, levels: &[usize]) -> u128 {
         let (mut sum, mut cells) = (0u128, 0u128);
         for &levels in &levels[..self.columns] {
@@ -95,7 +96,7 @@ impl Pairs {
 }
 
 /// Tables of all pairs in one vector. It has a row for each column: the tables of this column with each later
-/// one.
+/// column.
 #[derive(Debug, Clone)]
 struct PairTables {
     pairs: Pairs,
@@ -180,7 +181,8 @@ impl Counts {
         Self { tables, pairs, levels, records: 0 }
     }
 
-    /// Adds records to the counts, given as the levels of each column (m columns of n values).
+    /// Adds records to the counts. `columns` has one vector for each column, with the column's level in each
+    /// record.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
@@ -216,8 +218,8 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of the same records with merged levels. `merged` has for each column the merged
-    /// level of each of its levels.
+    /// Returns the counts of the same records with merged levels. `merged[i][j]` is the merged level of level
+    /// j of column i.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.

@@ -1,5 +1,5 @@
-//! Curator that releases synthetic records. A [`Program`] asks for noisy tables, from which the records are
-//! drawn.
+//! Curator that releases synthetic records. A [`Program`], in which the mechanisms of this crate differ, asks
+//! for noisy tables. The records are drawn from these tables.
 
 use crate::answers::{Drawn, Purse, Replayed};
 use crate::bins;
@@ -15,7 +15,7 @@ use scumble_core::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Curator of a designed mechanism.
+/// Curator that releases synthetic records, drawn from the noisy tables of the program `P`.
 #[derive(Debug, Clone)]
 pub(crate) struct Curator<P: Program> {
     state: State<P>,
@@ -30,7 +30,7 @@ pub(crate) struct State<P: Program> {
     pub(crate) domain: RecordDomain,
     pub(crate) budget: Budget,
     pub(crate) neighbours: Neighbours,
-    /// Number of levels of each feature, and of the target; for a number, its bins.
+    /// Number of levels of each feature, and of the target. The levels of a number are its bins.
     pub(crate) bins: Vec<usize>,
     pub(crate) program: P,
 }
@@ -75,8 +75,8 @@ pub(crate) fn example() -> Result<Example> {
 
 impl<P: Program> State<P> {
     /// Creates the state of a design. `share` is the fraction of the budget that one table spends; the rule
-    /// for the number of bins needs it. The budget is μ², for the parameter μ of Gaussian differential
-    /// privacy.
+    /// for the number of bins computes the noise of a table from it. The budget is μ², for the parameter μ of
+    /// Gaussian differential privacy.
     ///
     /// # Errors
     /// [`Error::Parameter`] if a number of bins is out of range, or given for a column that is not numeric.
@@ -177,7 +177,7 @@ impl<P: Program> Statistics for Curator<P> {
     }
 }
 
-/// Counts of records; nothing else of the records is kept.
+/// Accumulator that keeps counts of the records, and nothing else about them.
 pub(crate) struct Gathered<'c, P: Program> {
     curator: &'c Curator<P>,
     counts: Counts,

@@ -1,9 +1,9 @@
 //! Marginals: curators that release records drawn from noisy tables of counts.
 //!
-//! A trusted curator counts the records by the levels of some columns together (a *marginal*) and adds exact
-//! noise to the counts. The noisy tables are then made consistent, and records are drawn in proportion to the
-//! consistent counts. Both steps are post-processing. The drawn records have the columns of the schema, so
-//! any model can be trained on them.
+//! A trusted curator counts the records by the levels of some columns together (a *marginal*) and adds
+//! exactly sampled noise to the counts. The noisy tables are then made consistent, and records are drawn in
+//! proportion to the consistent counts. Both steps are post-processing. The drawn records have the columns of
+//! the schema, so any model can be trained on them.
 //!
 //! | mechanism | tables |
 //! |---|---|
@@ -11,7 +11,8 @@
 //! | [`MST`] | pairs along a tree of columns, chosen by their dependence |
 //! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by the errors of the current estimate |
 //!
-//! [`Tables`] serves curators with other noise. It counts records, and draws records from noisy counts.
+//! Curators that add another kind of noise can use [`Tables`], which counts records, and draws records from
+//! noisy counts.
 
 mod adaptive;
 mod answers;

@@ -68,7 +68,8 @@ impl Program for Tree {
     }
 }
 
-/// Returns the estimated shares of the levels of each column; negative estimates become zero.
+/// Returns the estimated fraction of the records at each level of each column; negative estimates become
+/// zero.
 fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
     let column_shares = |at: usize| draw::shares(estimate.table(&[at]));
     (0..levels.len()).map(column_shares).collect()
@@ -76,15 +77,17 @@ fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
 
 /// Merging of the rare levels of each column.
 struct Merging {
-    /// For each column, the merged level of each of its levels; the rare levels become the last one.
+    /// `to[i][j]` is the merged level of level j of column i. The rare levels of a column become its last
+    /// merged level.
     to: Vec<Vec<u32>>,
-    /// For each column and merged level, the original levels with their shares.
+    /// For each column and merged level, the original levels with their noisy counts (zero for a negative
+    /// count).
     originals: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Merging {
-    /// Merges the levels of each column whose noisy counts are below [`RARE`] standard deviations of their
-    /// noise. If a column has only one rare level, this level is not merged. `alone` has the noisy tables of
+    /// Merges, within each column, the levels whose noisy counts are below [`RARE`] standard deviations of
+    /// the noise. If a column has only one such level, nothing is merged. `alone` has the noisy tables of
     /// single columns.
     fn from_measured(alone: &[Measured]) -> Self {
         let merge_column = |table: &Measured| {
@@ -114,8 +117,8 @@ impl Merging {
         self.originals.iter().map(Vec::len).collect()
     }
 
-    /// Returns the table of one column with its levels merged. The stated variance of a cell is unchanged,
-    /// although a merged cell adds up the noise of several levels.
+    /// Returns the table of one column with its levels merged. The returned table states the variance of one
+    /// original cell for all cells, although a merged cell adds up the noise of several levels.
     fn merge(&self, table: &Measured) -> Measured {
         let at = table.clique[0];
         let counts = self.originals[at]
@@ -137,8 +140,8 @@ register! {
     /// The exponential mechanism chooses the pairs of the tree. The score of a pair is the ℓ₁ distance of its
     /// counts from the counts that two independent columns would have. First, the levels of a column whose
     /// noisy counts are below three standard deviations of the noise are merged into one. The tables are made
-    /// consistent by least squares in closed form, and records are drawn along the tree. The target is a
-    /// column like the others.
+    /// consistent by least squares in closed form, and records are drawn along the tree. The target is
+    /// treated like any other column.
     ///
     /// Unlike in the paper, one privacy profile accounts for noise and choices. Choices are sampled exactly,
     /// because scores are whole numbers.

@@ -1,5 +1,5 @@
-//! Records from consistent tables, drawn clique by clique: new columns are drawn given the columns already
-//! drawn.
+//! Records from consistent tables, drawn clique by clique. A *clique* is the set of columns of one table. Its
+//! new columns are drawn given its columns that are already drawn.
 
 use crate::counts::Clique;
 use crate::residuals::{Residuals, summed_to};
@@ -9,15 +9,15 @@ use scumble_core::{Result, Stream, interrupt};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cliques in the order of a junction tree, from its root. The columns that a clique shares with earlier
-/// cliques are all in one of them.
+/// Cliques in the order of a junction tree, from its root. All columns that a clique shares with earlier
+/// cliques are in a single earlier clique.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     cliques: Vec<Step>,
 }
 
-/// A clique, its columns that earlier cliques contain, and the earlier clique (its parent) that contains
-/// them.
+/// A clique, its columns that earlier cliques contain, and its parent: the earlier clique that contains all
+/// of these columns.
 #[derive(Debug, Clone)]
 struct Step {
     clique: Clique,
@@ -26,7 +26,8 @@ struct Step {
 }
 
 impl Step {
-    /// Returns the positions in the clique of its shared columns, and of its new columns.
+    /// Returns the positions in the clique of the columns that it shares with its parent, and of its other
+    /// (new) columns.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let shared = places(&self.clique, &self.shared);
         let new = (0..self.clique.len()).filter(|at| !shared.contains(at)).collect();
@@ -41,7 +42,8 @@ impl Order {
         Self { cliques: (0..columns).map(step).collect() }
     }
 
-    /// Returns an order of `cliques` (each in ascending order), without cliques that another one contains.
+    /// Returns an order of `cliques` (each in ascending order), without cliques that are subsets of another
+    /// clique.
     ///
     /// Returns `None` if no such order exists, for example for the three pairs of three columns.
     pub(crate) fn from_cliques(cliques: &[Clique]) -> Option<Self> {
@@ -102,19 +104,20 @@ fn holds(outer: &[usize], inner: &[usize]) -> bool {
     inner.len() <= outer.len() && shared_columns(inner, outer) == inner.len()
 }
 
-/// Model of the levels of columns, drawn clique by clique.
+/// Model from which the levels of columns are drawn, clique by clique.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     order: Order,
-    /// Counts of each clique, which are not negative. Summed over new columns, they equal the parent's counts
-    /// of the shared columns.
+    /// Non-negative counts of each clique's table. Summed over the columns that the clique does not share
+    /// with its parent, they equal the parent's counts of the shared columns.
     tables: Vec<ArrayD<f64>>,
     levels: Vec<usize>,
 }
 
 impl Network {
-    /// Fits the non-negative counts that are nearest to the tables of `residuals`, clique by clique. Within
-    /// each cell of the shared columns, the counts add up to the parent's count.
+    /// Fits non-negative counts, clique by clique: those nearest to the tables that `residuals` estimates.
+    /// Within each cell of the columns that a clique shares with its parent, the counts add up to the
+    /// parent's count.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
@@ -161,7 +164,8 @@ impl Network {
             let by_group = grouped(table, &shared, &new);
             let all_shares: Vec<f64> = summed(&by_group, size(&new));
             for (rows, shares) in rows.iter().zip(by_group.chunks(size(&new).max(1))) {
-                // If all counts of a group are zero, its records are drawn in the shares of all records.
+                // If all counts of a group are zero, its records are drawn in proportion to the summed counts
+                // of all groups.
                 let shares = if shares.iter().sum::<f64>() > 0.0 { shares } else { &all_shares };
                 for (&row, mut cell) in rows.iter().zip(draw::levels(shares, rows.len(), stream)) {
                     for &at in new.iter().rev() {
@@ -181,7 +185,7 @@ fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
     columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
 }
 
-/// Returns the table's values, grouped by cells of the shared axes.
+/// Returns the table's values, grouped by cells of the axes `shared`.
 fn grouped(table: &ArrayD<f64>, shared: &[usize], new: &[usize]) -> Vec<f64> {
     let axes: Vec<usize> = shared.iter().chain(new).copied().collect();
     table.view().permuted_axes(IxDyn(&axes)).iter().copied().collect()
@@ -194,8 +198,8 @@ fn summed(grouped: &[f64], width: usize) -> Vec<f64> {
     sum
 }
 
-/// Calls `change(values, cell)` for each cell of the shared axes, with the values of the table in this cell.
-/// Returns the changed table.
+/// Calls `change(values, cell)` for each cell of the axes that the clique of `step` shares with its parent.
+/// `values` are the values of the table in this cell. Returns the changed table.
 fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize)) -> ArrayD<f64> {
     let (shared, new) = step.split();
     let mut values = grouped(table, &shared, &new);

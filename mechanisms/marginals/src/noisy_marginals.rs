@@ -13,7 +13,7 @@ use std::ops::Range;
 
 const NAME: &str = "noisy-marginals";
 
-/// Tables that are measured with equal noise.
+/// Program of the mechanism: fixed tables, each measured with the same standard deviation of noise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
@@ -119,12 +119,13 @@ fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
 register! {
     /// Records drawn from noisy tables, by default of each feature with the target.
     ///
-    /// With the default tables, features count as independent given the target, as in naive Bayes. Counts get
-    /// exact discrete Gaussian noise, calibrated on the privacy profile of all tables together. The tables
-    /// are made consistent by least squares in closed form (residuals by inverse variance), and moved to the
-    /// nearest non-negative counts. Records are drawn in proportion to these counts. Under the relation
-    /// "replace one record", the number of released records is the public number of records. Under "add or
-    /// remove one record", the noisy counts determine the number of released records.
+    /// With the default tables, released features are independent given the target, as in naive Bayes. Counts
+    /// get exact discrete Gaussian noise, calibrated on the privacy profile of all tables together. The
+    /// tables are made consistent by least squares in closed form, with the inverse variances of the
+    /// residuals as weights. They are then moved to the nearest non-negative counts. Records are drawn in
+    /// proportion to these counts. Under the relation "replace one record", the number of released records is
+    /// the public number of records. Under "add or remove one record", the noisy counts determine the number
+    /// of released records.
     ///
     /// ```
     /// use scumble_core::{CuratorMechanism, Designed, Randomness};

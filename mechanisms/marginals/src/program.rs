@@ -31,19 +31,20 @@ pub(crate) trait Program:
     /// Returns all tables that the program may ask for; they are counted in one pass.
     fn tables(&self, columns: &Columns) -> TablePlan;
 
-    /// Asks the questions of the program. `total` is the number of records, if it is public.
+    /// Asks `answers` for the noisy tables and the choices of the program. `total` is the number of records,
+    /// if it is public.
     ///
     /// # Errors
-    /// Same errors as [`Answers`].
+    /// Same errors as the methods of [`Answers`].
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered>;
 }
 
 /// Noisy tables, and the groups of dependent columns for drawing records.
 pub(crate) struct Answered {
-    /// Number of levels of each column, as measured.
+    /// Number of levels of each column in the measured tables, after any merging of levels.
     pub(crate) levels: Vec<usize>,
     pub(crate) measured: Vec<Measured>,
-    /// Groups of dependent columns; a column in no group is independent.
+    /// Groups of dependent columns; a column in no group is independent of the others.
     pub(crate) cliques: Vec<Clique>,
     /// Same as [`Model::merged`].
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
@@ -63,12 +64,13 @@ impl Answered {
     }
 }
 
-/// Model of records: a network, and the original levels of merged levels.
+/// Model from which records are drawn: a network for the levels, and the original levels of each merged
+/// level.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     pub(crate) network: Network,
-    /// For each column and each of its levels in the network, the original levels with their shares. Empty if
-    /// no levels were merged.
+    /// For each column and each of its levels in the network, the original levels with their weights. One
+    /// original level is drawn in proportion to the weights. Empty if no levels were merged.
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
 }
 

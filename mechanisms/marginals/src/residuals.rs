@@ -3,10 +3,11 @@
 //! A table of counts is the sum of its residuals. The residual of no column is the total. The residual of one
 //! column is the departure of its levels from their mean. The residual of two columns is the departure of
 //! their cells from what the residuals of fewer columns imply, and so on. If all cells of a table have
-//! independent noise of equal variance, its residuals have independent noise, whose variance follows from the
-//! table. The least-squares estimate of all tables together is therefore the weighted mean of each residual
-//! over the tables that contain it. The weights are the precisions (GReM-LS of Mullins and others 2026, arXiv
-//! 2602.05674; McKenna and others' residual basis).
+//! independent noise of equal variance, the table's residuals also have independent noise. Its variance
+//! follows from the size of the table and the variance of the cells. The least-squares estimate of all tables
+//! together is therefore the weighted mean of each residual over the tables that contain it. The weights are
+//! the precisions, the reciprocal variances (GReM-LS of Mullins and others 2026, arXiv 2602.05674; McKenna
+//! and others' residual basis).
 
 use crate::counts::Clique;
 use ndarray::{ArrayD, IxDyn, aview1};
@@ -18,22 +19,22 @@ use std::collections::BTreeMap;
 pub(crate) struct Measured {
     /// Columns of the table.
     pub(crate) clique: Clique,
-    /// Counts, the last column's level changing fastest.
+    /// Counts of the cells; the level of the last column changes fastest.
     pub(crate) counts: Vec<f64>,
     /// Variance of the noise of a cell.
     pub(crate) variance: f64,
 }
 
-/// Estimates of residuals, by their columns.
+/// Least-squares estimates of the residuals of noisy tables, by the columns of each residual.
 #[derive(Debug, Clone)]
 pub(crate) struct Residuals<'l> {
     /// Number of levels of each column.
     levels: &'l [usize],
     total: Option<f64>,
-    /// For each residual, the summed precisions of the tables that contain it, and the precision-weighted sum
-    /// of their residuals.
+    /// Two sums for each residual over the tables that contain it: of its precisions (reciprocal variances),
+    /// and of its values, weighted by the precisions.
     weighted: BTreeMap<Clique, (f64, Vec<f64>)>,
-    /// Estimate of each residual, the last column's level changing fastest.
+    /// Estimate of each residual; the level of the last column changes fastest.
     estimates: BTreeMap<Clique, Vec<f64>>,
 }
 
@@ -115,8 +116,8 @@ impl<'l> Residuals<'l> {
 /// For each cell of a table of `shape`, in order, returns the index of the corresponding cell in the table of
 /// the `kept` axes.
 fn places(shape: &[usize], kept: &[usize]) -> impl Iterator<Item = usize> {
-    // Per axis: the number of cells that a step covers in the whole table, the axis length, and the step in
-    // the kept table.
+    // For each kept axis: the distance (in indices) of neighbouring cells in the whole table, the length of
+    // the axis, and this distance in the table of the kept axes.
     let mut steps = vec![];
     let (mut step, mut kept_step) = (1, 1);
     for (axis, &length) in shape.iter().enumerate().rev() {

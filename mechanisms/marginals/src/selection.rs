@@ -6,10 +6,11 @@ use scumble_sampling::uniform_below;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// Number of fractional binary digits of a rate and of an exponent.
+/// Number of fractional binary digits of the rate of a [`Selection`], and of the binary logarithm of a
+/// weight.
 const DIGITS: u32 = 40;
 
-/// Upper bound on the error of the logarithm of the ratio of two weights, which are rounded to 40 binary
+/// Upper bound on the rounding error of ln(v/w), for two weights v and w that are rounded to 40 binary
 /// digits.
 const FOR_ROUNDING: f64 = 1.0 / (1u64 << 37) as f64;
 
@@ -90,9 +91,9 @@ struct Candidate<T> {
 /// candidate is accepted with the probability that makes the distribution exact.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidates<T> {
-    /// Candidates by descending exponent.
+    /// Candidates in descending order of the exponents e of their weights m·2ᵉ, with m in [1, 2).
     all: Vec<Candidate<T>>,
-    /// Remaining candidates of each exponent.
+    /// Range in `all` of the remaining candidates of each exponent.
     groups: Vec<Range<usize>>,
     /// First group that is not empty.
     first: usize,
@@ -100,8 +101,8 @@ pub(crate) struct Candidates<T> {
 }
 
 impl<T: Copy> Candidates<T> {
-    /// Number of exponents, from the largest downwards, whose groups are proposed in proportion to their
-    /// weights. All lower exponents together are proposed with a probability of about 2⁻⁶⁴.
+    /// Number of exponents of weights, from the largest downwards, whose groups are proposed in proportion to
+    /// size times weight. All lower exponents together are proposed with a probability of about 2⁻⁶⁴.
     const WINDOW: u64 = 64;
 
     /// Returns the next choice among the remaining candidates, and removes it. A candidate is discarded if
@@ -134,7 +135,8 @@ impl<T: Copy> Candidates<T> {
         let top = exponent(self.first);
         let live = || (self.first..self.groups.len()).filter(|group| !self.groups[*group].is_empty());
         let depth = |group: usize| top.abs_diff(exponent(group));
-        // Proposal weights are in units of the weight of a candidate below the window.
+        // Proposal weights are in units of the proposal weight of a candidate whose exponent is below the
+        // window.
         let (mut all, mut below_window) = (0u128, self.left as u128);
         for group in live().take_while(|group| depth(*group) < Self::WINDOW) {
             all += (self.groups[group].len() as u128) << (Self::WINDOW - depth(group));

@@ -1,4 +1,4 @@
-//! Tables of counts for curators with other noise than this crate's.
+//! Tables of counts for curators that add another kind of noise than this crate.
 
 use crate::bins;
 use crate::columns::Columns;
@@ -8,8 +8,8 @@ use crate::residuals::Measured;
 use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
 use std::collections::BTreeMap;
 
-/// Tables of counts of each feature with the target. They count any records, and draw records from counts
-/// with any noise.
+/// Tables of counts of each feature with the target, for a curator that adds its own noise. They count
+/// records, and draw records from noisy counts.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -39,7 +39,7 @@ pub struct Tables {
 pub struct Coded(Vec<Vec<u32>>);
 
 impl Tables {
-    /// Returns the number of levels of each attribute (feature or target) of `brief`.
+    /// Returns the number of levels of each attribute (feature or target) of the records of `brief`.
     ///
     /// A number has `bins` levels if `bins` is given, and otherwise as many as the schema states. If neither
     /// is given, a public rule determines the number from the standard deviation `scale` of the noise on
@@ -57,10 +57,10 @@ impl Tables {
     /// the target.
     ///
     /// # Errors
-    /// [`Error::Parameter`](scumble_core::Error::Parameter) if `bins` do not fit their columns.
-    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) if a column is neither a number within
-    /// its own bounds nor a category. [`Error::TooLarge`](scumble_core::Error::TooLarge) if the tables do not
-    /// fit in memory.
+    /// [`Error::Parameter`](scumble_core::Error::Parameter) if `bins` does not have a valid number for each
+    /// feature and the target. [`Error::NotApplicable`](scumble_core::Error::NotApplicable) if a column is
+    /// neither a number within its own bounds nor a category.
+    /// [`Error::TooLarge`](scumble_core::Error::TooLarge) if the tables do not fit in memory.
     pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
         let columns = bins::check(plugin, domain, bins)?;
         let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };

@@ -1,4 +1,4 @@
-//! Centres of clusters, in the same order for all halves.
+//! Centres of clusters, in the same order for all halves of the records.
 
 use crate::NAME;
 use crate::computed::{Computed, ROWS, RowValues};
@@ -12,13 +12,13 @@ use scumble_core::levels::draw;
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::Encoding;
 
-/// Statistic of clusters: for each cluster, its share of the records, and the mean of the encoded records z,
-/// target included. Only the features determine the clusters.
+/// Statistic of clusters: for each cluster, the fraction of the records in it, and the mean of its encoded
+/// records z ([`Encoding`]), target included. Only the features determine the clusters.
 ///
-/// Cluster centres have no natural order. The search for the centres of a half starts from the centres of all
-/// records (Lloyd 1982), so that each centre keeps its position in the list. If halves had different orders,
-/// much noise would be necessary. If the noise were calibrated for one order and a release had another, the
-/// order would disclose the half.
+/// Cluster centres have no natural order. The search for the centres of one half of the records starts from
+/// the centres of all records (Lloyd 1982). Each centre thus keeps its position in the list. If halves had
+/// different orders, much noise would be necessary. If the noise were calibrated for one order and a release
+/// had another, the order would disclose the half.
 #[derive(Debug)]
 pub(crate) struct Centers {
     domain: RecordDomain,
@@ -48,9 +48,9 @@ impl Centers {
         self.domain.columns().len()
     }
 
-    /// Finds the centres (K × d) of features (n × d) by k-means, and the index of the nearest centre for each
-    /// record (n). The search starts from the centres `from`. If `from` is `None`, the result is the best of
-    /// [`SEARCHES`] searches.
+    /// Finds the K centres (K × d) of the features (n × d) of n records by k-means, and the index of the
+    /// nearest centre for each record (n values). The search starts from the centres `from`. If `from` is
+    /// `None`, the result is the best of [`SEARCHES`] searches.
     fn found(
         &self,
         features: &Array2<f64>,
@@ -83,7 +83,8 @@ impl Computed for Centers {
             let chosen = vectors.select(Axis(0), rows);
             let features = chosen.slice(s![.., 1..=d]).to_owned();
             let (_, clusters) = self.found(&features, Some(&all_centers))?;
-            // The first coordinate of an encoded record z is 1, so the sum of this coordinate is a count.
+            // The first coordinate of an encoded record z is 1, so the sum of this coordinate counts the
+            // records.
             let mut sums = Array2::<f64>::zeros((self.centers, self.encoding.width()));
             for (record, cluster) in chosen.outer_iter().zip(clusters) {
                 let mut sum = sums.row_mut(cluster);

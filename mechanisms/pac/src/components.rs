@@ -1,4 +1,4 @@
-//! Principal components, in the same order and with the same signs for all halves.
+//! Principal components, in the same order and with the same signs for all halves of the records.
 
 use crate::NAME;
 use crate::computed::{Computed, RowValues};
@@ -8,13 +8,14 @@ use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
 use scumble_linalg::Eigen;
 
 /// Statistic of principal components: the mean of the encoded records z, their first principal directions,
-/// and the mean variance of a coordinate that these directions do not explain. The length of each direction
-/// is the standard deviation along it.
+/// and the mean variance along the directions that are left out. The length of each direction is the standard
+/// deviation along it.
 ///
 /// A direction has no natural sign, and two directions of nearly equal variance have no natural order. If the
 /// order or a sign differed between halves, much noise would be necessary. If the noise were calibrated for
 /// one order and a release had another, the order or sign would disclose the half. Each direction of a half
-/// is therefore matched to the nearest direction of all records, and gets its position and sign.
+/// of the records is therefore matched to the nearest direction of all records. It gets the position and the
+/// sign of this nearest direction.
 #[derive(Debug)]
 pub(crate) struct Components {
     moments: Moments,
@@ -40,8 +41,8 @@ impl Components {
         self.moments.encoding.width() - 1
     }
 
-    /// Decomposes means of products into the mean (q), the first directions (k × q), and the mean variance of
-    /// the directions that are left out.
+    /// Decomposes `means`, the means of products of two coordinates. Returns the mean of the q coordinates,
+    /// the first k directions (k × q), and the mean variance along the directions that are left out.
     fn decomposed(&self, means: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>, f64)> {
         let (q, k) = (self.width(), self.components);
         let mean = means.slice(s![0, 1..]).to_owned();
@@ -61,8 +62,8 @@ impl Components {
     }
 }
 
-/// Reorders `directions` to match `reference`, with its signs. Each row of `reference` gets the remaining
-/// direction with the smallest angle to it, regardless of sign.
+/// Reorders the rows of `directions`, and changes their signs, to match the rows of `reference`. Each row of
+/// `reference`, in order, gets the remaining direction with the smallest angle to it, regardless of sign.
 fn matched(directions: &Array2<f64>, reference: &Array2<f64>) -> Array2<f64> {
     let mut left: Vec<usize> = (0..directions.nrows()).collect();
     let mut ordered = reference.clone();

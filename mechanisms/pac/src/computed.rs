@@ -3,8 +3,8 @@
 use scumble_core::{Key, Result, Streams, Table};
 use std::fmt::Debug;
 
-/// Index of the random stream from which released rows are drawn. Sets and noise use the streams with smaller
-/// indices.
+/// Index of the random stream from which released rows are drawn. The candidate halves and the noise are
+/// drawn from the streams with smaller indices.
 pub(crate) const ROWS: u64 = 2;
 
 /// Function that maps row indices of a table to the values of a statistic of these rows.
@@ -21,7 +21,7 @@ pub(crate) trait Computed: Debug + Send + Sync {
     fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>>;
 
     /// Turns noisy values into a release: a table of `records` records, or a table of a model's coefficients.
-    /// `scales` contains the σ of the noise on each value.
+    /// `scales` contains the standard deviation of the noise on each value.
     ///
     /// # Errors
     /// Returns an error for a wrong number of values.
@@ -33,7 +33,7 @@ pub(crate) trait Computed: Debug + Send + Sync {
         streams: &Streams,
     ) -> Result<(Table, Key)>;
 
-    /// Family of models to which the release belongs, if it is a model.
+    /// Name of the model family, such as "ridge", if the release is a model.
     fn family(&self) -> Option<&'static str> {
         None
     }

@@ -1,10 +1,11 @@
 //! PAC privacy: a curator computes a statistic over a random half of the records and adds noise that hides
 //! which half it was.
 //!
-//! The noise is calibrated by computing the statistic of many random halves. The method needs no sensitivity,
-//! and a statistic that hardly varies between halves gets little noise. The guarantee bounds the mutual
-//! information between the half and the release ([`MutualInformation`](scumble_core::MutualInformation)),
-//! after Xiao and Devadas (CRYPTO 2023) and Sridhar, Xiao and Devadas (S&P 2025).
+//! The statistic is computed for many random halves, and its variation between halves determines the noise.
+//! The method needs no sensitivity, and a statistic that hardly varies gets little noise. The guarantee
+//! bounds the mutual information between the half and the release
+//! ([`MutualInformation`](scumble_core::MutualInformation)), after Xiao and Devadas (CRYPTO 2023) and
+//! Sridhar, Xiao and Devadas (S&P 2025).
 //!
 //! | statistic | release |
 //! |---|---|

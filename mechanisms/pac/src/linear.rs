@@ -9,8 +9,8 @@ use scumble_linalg::solve;
 use scumble_private_models::{Coefficients, Encoding};
 use std::sync::Arc;
 
-/// Statistic of a linear model: the weights of the encoded record z for each output. A numeric target and two
-/// classes have one output; more classes have one output each.
+/// Statistic of a linear model: for each output, the weights of the coordinates of the encoded record z. A
+/// model has one output for a numeric target or two classes, else one output per class.
 #[derive(Debug)]
 pub(crate) struct Linear {
     domain: RecordDomain,
@@ -21,7 +21,7 @@ pub(crate) struct Linear {
 /// Loss that determines the weights.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
-    /// Mean squared error plus this multiple of the sum of the squared weights, without the intercept. A
+    /// Mean squared error plus this multiple of the sum of the squared weights, except for the intercept. A
     /// class is encoded as 1 or −1.
     Ridge(f64),
     /// Mean hinge loss of the classes 1 and −1 times this weight, plus half of the sum of the squared
@@ -29,7 +29,8 @@ enum Loss {
     Margin(f64),
 }
 
-/// Weight of the squared intercept in the loss of a machine. It makes the intercept unique.
+/// Weight of the squared intercept in the loss of a support vector machine. A positive weight makes the
+/// intercept unique.
 const BIAS_PENALTY: f64 = 1e-3;
 const TOLERANCE: f64 = 1e-9;
 const MOST_ITERATIONS: u64 = 300;
@@ -68,7 +69,8 @@ impl Linear {
         }
     }
 
-    /// Weights (outputs × (1 + d)) fitted to the encoded records z in the rows of `vectors`.
+    /// Weights of the intercept and the d features (outputs × (1 + d)), fitted to the encoded records z in
+    /// the rows of `vectors`.
     fn weights(&self, vectors: &Array2<f64>) -> Result<Array2<f64>> {
         let outputs = self.outputs(vectors.view());
         let inputs = vectors.slice(s![.., ..self.inputs()]);
@@ -108,7 +110,8 @@ fn positive(name: &str, value: f64) -> Result<f64> {
     Error::check(NAME, name, value, "above zero and finite", value > 0.0 && value.is_finite())
 }
 
-/// Function that maps row indices of a table to the weights fitted to these rows (outputs × (1 + d)).
+/// Function that maps row indices of a table to the weights of intercept and d features (outputs × (1 + d)),
+/// fitted to these rows.
 type WeightsRowValues<'t> = Box<dyn Fn(&[usize]) -> Result<Array2<f64>> + Send + Sync + 't>;
 
 impl Linear {

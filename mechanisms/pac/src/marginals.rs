@@ -4,7 +4,8 @@ use crate::computed::{Computed, ROWS, RowValues};
 use scumble_core::{Key, Result, Streams, Table};
 use scumble_marginals::{Coded, Tables};
 
-/// Statistic of tables of counts. The counts of a half are scaled up to estimate the counts of all records.
+/// Statistic of tables of counts. The counts in one half of the records are scaled up to estimate the counts
+/// in all records.
 impl Computed for Tables {
     fn on_rows<'t>(&'t self, table: &Table) -> Result<RowValues<'t>> {
         let (coded, records): (Coded, f64) = (self.coded(table)?, table.len() as f64);

@@ -20,13 +20,13 @@ use scumble_private_models::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Default bound on the mutual information, in nats. It limits the adversary's membership inference like ε =
-/// 1: an inference is right in at most 73 % of cases.
+/// Default bound on the mutual information, in nats. It limits membership inference as much as ε = 1 does:
+/// the adversary is right in at most 73 % of cases.
 const NATS: f64 = 0.11;
 const SETS: usize = 128;
 const RIDGE: f64 = 0.01;
 const QUERIES: usize = 200;
-/// Largest number of sets. More sets take longer and have no advantage.
+/// Largest number of candidate halves (sets). More sets take longer and have no advantage.
 const MOST_SETS: usize = 4096;
 
 /// Curator mechanism that releases a statistic of half of the records, with noise that hides the half.
@@ -35,8 +35,8 @@ const MOST_SETS: usize = 4096;
 /// chooses one set uniformly at random, and releases the noisy statistic of this set. The statistic is
 /// computed for every set, and its variation between sets determines the exact Gaussian noise
 /// ([`HidingNoise`]). The mutual information between the chosen set and the release is then at most `nats`.
-/// This is a proven bound for the m sets that were drawn, not an estimate. All further steps, such as drawing
-/// records, are post-processing.
+/// This bound is proven for the m sets that were drawn; it is not an estimate. All further steps, such as
+/// drawing records, are post-processing.
 ///
 /// ```
 /// use scumble_core::{CuratorMechanism, Notion, Randomness};
@@ -83,14 +83,15 @@ impl TryFrom<State> for PacStatistics {
     }
 }
 
-/// Values of the statistic for all sets, and the noise calibrated to them.
+/// Values of the statistic for each candidate half (set) of the records, and the noise calibrated to these
+/// values.
 struct Candidates {
     values: Vec<Vec<f64>>,
     noise: HidingNoise,
 }
 
-/// Index of the random stream that draws the sets, and of the stream that chooses one set and draws its
-/// noise. Streams with larger indices are for post-processing.
+/// Index of the random stream that draws the candidate halves (sets), and of the stream that chooses one set
+/// and draws its noise. Streams with larger indices are for post-processing.
 const SETS_DRAWN: u64 = 0;
 const NOISE: u64 = 1;
 
@@ -107,8 +108,8 @@ impl PacStatistics {
     /// `sets` halves, and discloses at most `nats` nats about the choice of this half.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if records of `domain` have no such statistic. [`Error::Parameter`] if `nats`
-    /// is not finite and above zero, if `sets` is not an even number in its range, or if a number of
+    /// [`Error::NotApplicable`] if records of `domain` have no such statistic. [`Error::Parameter`] unless
+    /// `nats` is finite and above zero, unless `sets` is an even number in its range, or if a number in
     /// `statistic` is out of range.
     pub fn new(domain: RecordDomain, statistic: Statistic, nats: f64, sets: usize) -> Result<Self> {
         State { domain, statistic, nats, sets }.try_into()
@@ -119,7 +120,8 @@ impl PacStatistics {
         &self.state.statistic
     }
 
-    /// Draws the sets of a release, computes the statistic of each set, and calibrates the noise.
+    /// Draws the candidate halves (sets) of a release, computes the statistic of each set, and calibrates the
+    /// noise.
     fn candidates(&self, table: &Table, streams: &Streams) -> Result<Candidates> {
         /// Smallest number of records. With fewer records, one half would have at most one record.
         const FEWEST: usize = 4;
@@ -134,7 +136,7 @@ impl PacStatistics {
         let mut sets = halves(table.len(), self.state.sets, &mut stream);
         let mut values: Vec<Vec<f64>> = vec![];
         loop {
-            // A set is half as long as the table. Memory therefore holds only one set per thread.
+            // A set is half as long as the table, so only one set per thread is in memory at a time.
             let some: Vec<Vec<usize>> = sets.by_ref().take(rayon::current_num_threads()).collect();
             if some.is_empty() {
                 break;
@@ -347,9 +349,9 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<PacStatistics> {
     let nats = parameters.nats.unwrap_or(NATS);
     let statistic = match parameters.statistic {
         Which::Marginals => {
-            // The rule assumes tables with similar counts. Let λ be the variance of a count between halves.
-            // It equals the count, because the counts of a half are doubled. The noise on the count then has
-            // σ² = √λ·Σ√λ/(2·nats), with the sum over all counts.
+            // The rule assumes tables with similar counts. Let λ be the variance of a count between halves. λ
+            // is about the count itself, because the counts of a half are doubled. The noise on the count
+            // then has the variance √λ·Σ√λ/(2·nats), with the sum over all counts.
             let tables = brief.domain.features().factors().count().max(1) as f64;
             let people = brief.people.unwrap_or(1000) as f64;
             let scale = (tables * people / (2.0 * nats.max(f64::MIN_POSITIVE))).sqrt();

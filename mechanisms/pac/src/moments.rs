@@ -6,8 +6,8 @@ use ndarray::{Array2, Axis};
 use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::{Encoding, Population};
 
-/// Statistic of second moments: the means of all products of two coordinates of the encoded record z that are
-/// not known in advance, as in `noisy-moments`.
+/// Statistic of second moments: the means of all products of two coordinates of the encoded record z.
+/// Products that are known in advance are left out, as in the plugin `noisy-moments`.
 #[derive(Debug)]
 pub(crate) struct Moments {
     pub(crate) domain: RecordDomain,
@@ -28,7 +28,8 @@ impl Moments {
     }
 
     /// Draws `records` random rows in which the products of coordinates have the means `means` (upper
-    /// triangle). `floor` is the size of the noise in the eigenvalues of the rows' covariance.
+    /// triangle). Eigenvalues of the rows' covariance below `floor`, the size of the noise in an eigenvalue,
+    /// are raised to `floor`.
     pub(crate) fn rows(
         &self,
         means: &Array2<f64>,
@@ -41,9 +42,9 @@ impl Moments {
         population.rows(records, &mut streams.stream(ROWS))
     }
 
-    /// Largest shift that noise is expected to cause in the eigenvalues of the matrix of means. All entries
-    /// are assumed to have noise with the mean square of `scales`. The result is the edge of Wigner's
-    /// semicircle.
+    /// Largest shift that noise is expected to cause in the eigenvalues of the matrix of means. The noise on
+    /// every entry is assumed to have the same variance, the mean square of `scales`. The result is then the
+    /// edge of Wigner's semicircle.
     pub(crate) fn floor(&self, scales: &[f64]) -> f64 {
         let mean_square = scales.iter().map(|scale| scale * scale).sum::<f64>() / scales.len().max(1) as f64;
         2.0 * (mean_square * self.encoding.width() as f64).sqrt()

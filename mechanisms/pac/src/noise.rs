@@ -4,18 +4,20 @@ use scumble_accounting::{mutual_information, search};
 use scumble_core::{Error, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Resolution of the lattice: the σ of the noise on a value is a whole number of lattice steps, from 2³⁰ to
-/// 2³¹.
+/// Resolution of the lattice: the standard deviation of the noise on a value is a whole number of lattice
+/// steps, from 2³⁰ to 2³¹.
 const BITS: i32 = 30;
-/// Bounds on σ, as exponents of two. A root mean square below the lower bound is raised to it, and values
-/// above the upper bound are refused.
+/// Bounds, as exponents of two. If the candidates differ in a value by less than the lower bound (root mean
+/// square about the mean), the lower bound is used instead. Values whose magnitude reaches the upper bound
+/// are refused.
 const SMALLEST: i32 = -400;
 const LARGEST: i32 = 400;
-/// Largest distance between two candidates in one value, in units of σ, that fits the integers.
+/// Largest distance between two candidates in one value that fits the integers, in units of the noise's
+/// standard deviation.
 const FARTHEST: f64 = (1u64 << 62) as f64;
 
 /// Independent discrete Gaussian noise on k values that bounds the mutual information between the released
-/// values and a secret. The secret is one of m equally likely ones. Each secret determines a candidate, a
+/// values and a secret. The secret is one of m equally likely secrets. Each secret determines a candidate, a
 /// vector of k values.
 ///
 /// Each of the k values has a separate lattice, at least 2³⁰ times finer than its noise. The value is rounded
@@ -23,12 +25,12 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 /// release for candidate j. Let c be the lattice point nearest to the mean of all candidates, and Q the
 /// distribution of c with noise. The mutual information is at most the mean of KL(Pⱼ ‖ Q) over j, which holds
 /// for any Q. Discrete Gaussian distributions about two lattice points a and c have a divergence of exactly
-/// (a − c)²/2σ². The bound is therefore Σᵢ λᵢ/2σᵢ², where λᵢ is the mean square of value i about cᵢ, over the
-/// candidates. Among all noise with this bound, σᵢ² = √λᵢ·Σₗ√λₗ/(2·nats) has the least sum of variances
-/// (Sridhar, Xiao and Devadas 2025, Theorem 3, without a decomposition of the covariance). The bound is
-/// proven and no estimate, because the secret is always one of these candidates. If `nats` is large, a bound
-/// on mixtures is smaller ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by
-/// a common factor.
+/// (a − c)²/2σ². The bound is therefore Σᵢ λᵢ/2σᵢ². Here σᵢ is the scale of the noise on value i, and λᵢ is
+/// the mean square of value i about cᵢ over the candidates. Among all noise with this bound, σᵢ² =
+/// √λᵢ·Σₗ√λₗ/(2·nats) has the least sum of variances (Sridhar, Xiao and Devadas 2025, Theorem 3, without a
+/// decomposition of the covariance). The bound is proven and no estimate, because the secret always
+/// determines one of these candidates. If `nats` is large, a bound on mixtures is smaller
+/// ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by a common factor.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -57,7 +59,7 @@ struct ValueNoise {
 }
 
 impl ValueNoise {
-    /// Returns noise whose σ is at least `scale`, with a relative excess of at most 2⁻³⁰.
+    /// Returns noise whose standard deviation is at least `scale`, with a relative excess of at most 2⁻³⁰.
     fn with_scale(scale: f64) -> Result<Self> {
         let exponent = BITS - (scale.log2().floor() as i32).clamp(SMALLEST, LARGEST);
         let unit = 2f64.powi(exponent);
@@ -69,7 +71,7 @@ impl ValueNoise {
         (value * self.unit).round() as i128
     }
 
-    /// Distance between two lattice points, in units of σ.
+    /// Distance between two lattice points, in units of the noise's standard deviation.
     fn distance(&self, one: i128, other: i128) -> f64 {
         one.abs_diff(other) as f64 / self.distribution.scale()
     }
@@ -82,8 +84,8 @@ impl HidingNoise {
     /// # Errors
     /// [`Error::Shape`] if there are no candidates, or if a candidate has another length than the first.
     /// [`Error::Parameter`] unless `nats` is above zero and finite. [`Error::NotApplicable`] if a value is
-    /// not finite or its magnitude is 2⁴⁰⁰ or more. The same error occurs if candidates differ by more than
-    /// 2⁶² times the noise, or if no noise within `nats` was found.
+    /// not finite or its magnitude is 2⁴⁰⁰ or more. [`Error::NotApplicable`] also if candidates differ by
+    /// more than 2⁶² times the standard deviation of the noise, or if no noise within `nats` was found.
     pub fn calibrated(candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
         let Some(first) = candidates.first() else { return Err(Error::shape("there are no candidates")) };
         candidates
@@ -143,7 +145,7 @@ impl HidingNoise {
     }
 
     /// Squared distances ‖yᵢ − yⱼ‖² between all candidates yᵢ and yⱼ on the lattice (m × m). Each coordinate
-    /// is in units of its σ.
+    /// is in units of the standard deviation of its noise.
     fn squared(&self, candidates: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let steps: Vec<Vec<i128>> = candidates.iter().map(|candidate| self.steps(candidate)).collect();
         let between = |one: &Vec<i128>, other: &Vec<i128>| {
@@ -162,8 +164,8 @@ impl HidingNoise {
         self.per_value.iter().zip(values).map(step).collect()
     }
 
-    /// Largest distance between two candidates in one value, in units of σ. Infinite if a value does not fit
-    /// the integers.
+    /// Largest distance between two candidates in one value, in units of the standard deviation of its noise.
+    /// Infinite if a value does not fit the integers.
     fn reach(&self, candidates: &[Vec<f64>]) -> f64 {
         let value_reach = |(at, noise): (usize, &ValueNoise)| {
             let values = || candidates.iter().map(move |candidate| candidate[at]);
@@ -210,8 +212,8 @@ impl HidingNoise {
         self.nats
     }
 
-    /// σ of the noise on each of the k values; zero for a value that is equal in all candidates and takes no
-    /// noise.
+    /// Standard deviation of the noise on each of the k values; zero for a value that is equal in all
+    /// candidates and gets no noise.
     pub fn scales(&self) -> Vec<f64> {
         self.per_value
             .iter()

@@ -7,15 +7,16 @@ use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, Target, Tar
 use scumble_private_models::Encoding;
 
 /// Statistic of a model's outputs. A ridge regression is fitted to half of the records, and its outputs for
-/// some public records are clamped to [−1, 1]. For each class, 1 stands for membership in the class and −1
-/// for the opposite. The model itself is not released.
+/// some public records are clamped to [−1, 1]. Each class has one output (two classes have a single one), in
+/// which 1 stands for membership and −1 for the opposite. The model itself is not released.
 #[derive(Debug)]
 pub(crate) struct Responses {
     domain: RecordDomain,
     model: Linear,
-    /// The public records for which outputs are released (q × d).
+    /// The q public records for which outputs are released, with d feature coordinates each (q × d).
     queries: Array2<f64>,
-    /// The public records as encoded vectors z, without the target (q × (1 + d)).
+    /// The q public records as encoded vectors z of an intercept and d features, without the target (q × (1 +
+    /// d)).
     vectors: Array2<f64>,
 }
 

@@ -67,8 +67,8 @@ impl Statistic {
     ///
     /// # Errors
     /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) if records of `domain` have no such
-    /// statistic, [`Error::Parameter`](scumble_core::Error::Parameter) if a number of the statistic is out of
-    /// range.
+    /// statistic, [`Error::Parameter`](scumble_core::Error::Parameter) if a number in the statistic, such as
+    /// its number of centres, is out of range.
     pub(crate) fn computed(&self, domain: &RecordDomain) -> Result<Box<dyn Computed>> {
         Ok(match self {
             Self::Marginals { bins } => Box::new(Tables::new(NAME, domain, bins)?),

@@ -26,8 +26,8 @@ impl Coefficients {
     /// is the logit of the second class. For more classes, there is one logit per class.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `weights` has another number of columns, or if `encoding` has another width than
-    /// records of `domain` need.
+    /// [`Error::Shape`] if `weights` has another number of columns than 1 + d, or if `encoding` has another
+    /// width than records of `domain` need.
     pub fn new(domain: &RecordDomain, encoding: &Encoding, weights: &Array2<f64>) -> Result<Self> {
         check_width(1 + domain.layout().width(), encoding.width())?;
         check_width(1 + domain.columns().len(), weights.ncols())?;
@@ -140,7 +140,7 @@ impl ReleasedModel for Coefficients {
     }
 }
 
-/// Returns shares proportional to the exponentials of `logits`.
+/// Returns the probabilities proportional to the exponentials of `logits`.
 pub(crate) fn softmax(logits: ArrayView1<f64>) -> Array1<f64> {
     let most = logits.fold(f64::NEG_INFINITY, |most, &logit| most.max(logit));
     let shares = logits.mapv(|logit| (logit - most).exp());

@@ -14,7 +14,7 @@ use tempfile::SpooledTempFile;
 /// Parameters of the gradient descent of a logistic regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
-    /// Number of steps; each step uses all records.
+    /// Number of gradient steps; each step uses all records.
     pub(crate) steps: usize,
     /// C, the upper limit for the norm of a record's gradient.
     pub(crate) clipping_norm: f64,
@@ -67,11 +67,12 @@ impl<'e> Lesson<'e> {
         self.records
     }
 
-    /// Returns the sum of the clipped gradients of all records at `weights` (outputs × (1 + d)), in steps of
-    /// 2⁻⁴⁰.
+    /// Returns the sum of the clipped gradients of all records at `weights` (outputs × (1 + d) for d
+    /// features), as integers in units of 2⁻⁴⁰.
     ///
-    /// Each gradient is a vector of integers with a norm of at most C = `clipping_norm`, despite float
-    /// errors. The sums over two tables that differ in one record are therefore at most 2C apart.
+    /// Each clipped gradient is a vector of integers in units of 2⁻⁴⁰. Its ℓ₂ norm is at most C =
+    /// `clipping_norm`, despite float errors. The sums over two tables that differ in one replaced record are
+    /// therefore at most 2C apart.
     ///
     /// # Errors
     /// [`Error::TemporaryFile`] if the temporary file cannot be read, [`Error::Interrupted`] after an
@@ -132,8 +133,8 @@ fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
     }
 }
 
-/// Returns the residuals in steps of 2⁻²⁰. They are scaled down such that the gradient, the products of the
-/// residuals with `z`, has a norm of at most `norm`.
+/// Returns the residuals as integers in units of 2⁻²⁰. They are scaled down such that the gradient, the
+/// products of the residuals with `z`, has a norm of at most `norm`.
 ///
 /// The norm is checked on the integers. A gradient that is still too long, or that is not a number, becomes
 /// zero.
@@ -158,8 +159,8 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     let (epsilon, delta) = (budget.epsilon(), budget.delta());
     let refused = Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta };
     let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
-    // Noise on a lattice instead of continuous noise costs a few billionths of μ, and more if the noise is
-    // small.
+    // Compared to continuous noise, noise on a lattice increases μ of Gaussian differential privacy by a few
+    // billionths, and by more if the noise is small.
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
         let noise = SumNoise::for_mu(dim, 2.0 * schedule.clipping_norm, each)?;
@@ -176,8 +177,8 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     })
 }
 
-/// Descends on noisy sums. Returns the mean of the weights over the second half of the steps, and the noisy
-/// sums of all steps in order.
+/// Runs gradient descent on noisy sums of gradients, with the steps of `schedule`. Returns the mean of the
+/// weights over the second half of the steps, and the noisy sums of all steps in order.
 ///
 /// # Errors
 /// Same errors as [`Lesson::gradient`].

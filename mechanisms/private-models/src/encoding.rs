@@ -24,10 +24,10 @@ pub(crate) const ONE: i64 = 1 << BITS;
 pub struct Encoding {
     pub(crate) layout: Layout,
     domain: Domain,
-    /// For each coordinate of a flat record, the middle and half the width of a number's bounds; `None` for a
-    /// level.
+    /// For each coordinate of a flat record (features, then target), the middle and half the width of a
+    /// number's bounds; `None` for a level.
     scales: Vec<Option<(f64, f64)>>,
-    /// Coordinates of a flat record that are levels, group by group.
+    /// Coordinates of a flat record (features, then target) that are levels, group by group.
     groups: Vec<Range<usize>>,
 }
 
@@ -35,8 +35,8 @@ impl Encoding {
     /// Creates the encoding of records of `domain`, target included.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] for features in a ball or a polytope, and for a vector as target. Such values
-    /// are neither numbers within their own bounds nor one-hot groups.
+    /// [`Error::NotApplicable`] for features in a ball or a polytope, and for a vector as target. Only
+    /// numbers within their own bounds and one-hot groups can be encoded.
     pub fn for_domain(plugin: &str, domain: &RecordDomain) -> Result<Self> {
         if let TargetDomain::Vector { .. } = domain.target() {
             return Err(Error::not_applicable(
@@ -85,19 +85,19 @@ impl Encoding {
         self.scales.iter().flatten().count()
     }
 
-    /// Coordinates of a flat record in each of the g one-hot groups.
+    /// Coordinates of each of the g one-hot groups in a flat record (features, then target).
     pub fn groups(&self) -> &[Range<usize>] {
         &self.groups
     }
 
-    /// Middle and half the width of a number's bounds, by its coordinate in a flat record; `None` for a
-    /// level.
+    /// Middle and half the width of the bounds of the number at `coordinate` of a flat record (features, then
+    /// target); `None` for a level.
     pub fn scale(&self, coordinate: usize) -> Option<(f64, f64)> {
         self.scales.get(coordinate).copied().flatten()
     }
 
-    /// Upper bound on ‖z‖² for an encoded record z: 1 for its constant, plus 1 for each number in [−1, 1] and
-    /// for each one-hot group, whatever the group's number of levels.
+    /// Upper bound on ‖z‖² for an encoded record z: 1 for the intercept, plus 1 for each number in [−1, 1]
+    /// and for each one-hot group of any width.
     pub(crate) fn squared_norm(&self) -> f64 {
         (1 + self.numbers() + self.groups.len()) as f64
     }
@@ -115,8 +115,8 @@ impl Encoding {
         all.filter(|[i, j]| !is_known(*i, *j)).collect()
     }
 
-    /// Returns z of a flat record in steps of 2⁻²⁰. The numbers u in z obey |u| ≤ 1 exactly, despite float
-    /// errors.
+    /// Returns the encoded vector z of a flat record, as integers in units of 2⁻²⁰. The numbers u in z
+    /// satisfy |u| ≤ 1 exactly, despite float errors.
     fn integers(&self, flat: &mut [f64]) -> Result<Vec<i64>> {
         self.domain.project(flat)?;
         let step = |(x, scale): (&f64, &Option<(f64, f64)>)| match scale {
@@ -133,7 +133,8 @@ impl Encoding {
         Ok([ONE].into_iter().chain(flat.iter().zip(&self.scales).map(step)).collect())
     }
 
-    /// Returns z of each of n records (n × width). All values are multiples of 2⁻²⁰.
+    /// Returns the encoded vectors z of the n records of `table` (n × width). All values are multiples of
+    /// 2⁻²⁰.
     ///
     /// # Errors
     /// Same errors as [`Layout::check`].
@@ -147,7 +148,8 @@ impl Encoding {
         Ok(vectors)
     }
 
-    /// Calls `compute` with the vectors z of each block of `BLOCK` consecutive flat records, on all cores.
+    /// Calls `compute` with the encoded vectors z of each block of `BLOCK` consecutive flat records, on all
+    /// cores.
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
@@ -176,7 +178,7 @@ impl Encoding {
     }
 
     /// Packs flat records into bytes, one vector for each block. A record has four bytes for each number, in
-    /// steps of 2⁻²⁰, and four bytes for the level of each group.
+    /// units of 2⁻²⁰, and four bytes for the index of the level of each group.
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
@@ -197,7 +199,7 @@ impl Encoding {
         })
     }
 
-    /// Writes the vector of a packed record, in steps of 2⁻²⁰, into `z`.
+    /// Writes the encoded vector of a packed record into `z`, as integers in units of 2⁻²⁰.
     pub(crate) fn unpack(&self, packed: &[u8], z: &mut [i64]) {
         let mut words = packed.as_chunks::<4>().0.iter();
         z.fill(0);
@@ -214,8 +216,8 @@ impl Encoding {
     }
 }
 
-/// Upper triangle of the exact sum Σ zzᵀ over the vectors z of all added records ([`Encoding`]), in steps of
-/// 2⁻⁴⁰.
+/// Upper triangle of the exact sum Σ zzᵀ over the encoded vectors z of all added records ([`Encoding`]), as
+/// integers in units of 2⁻⁴⁰.
 pub(crate) struct Gram<'e> {
     encoding: &'e Encoding,
     pub(crate) sum: Array2<i128>,
@@ -267,8 +269,8 @@ impl<'e> Gram<'e> {
 /// Number of blocks whose sums are in memory at the same time.
 const FEW_BLOCKS: usize = 4;
 
-/// Adds zzᵀ to the upper triangle of a sum. No overflow is possible: each product is at most 2⁴⁰, and a block
-/// has far fewer than 2²³ records.
+/// Adds zzᵀ, for an encoded record `z` in units of 2⁻²⁰, to the upper triangle of a sum. No overflow is
+/// possible: each product is at most 2⁴⁰, and a block has far fewer than 2²³ records.
 fn add_products(sum: &mut Array2<i64>, z: &[i64]) {
     for (at, mut row) in sum.outer_iter_mut().enumerate().filter(|(at, _)| z[*at] != 0) {
         row.iter_mut().zip(z).skip(at).for_each(|(sum, other)| *sum += z[at] * other);

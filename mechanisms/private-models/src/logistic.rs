@@ -21,10 +21,10 @@ const NAME: &str = "private-logistic";
 ///
 /// Every step uses every record. The gradient of a record is clipped to the norm C and rounded to a lattice.
 /// An exact check on the lattice ensures that the norm of the rounded gradient is at most C. Sums of integers
-/// are exact. The sums over two tables that differ in one record are at most 2C apart. Each sum gets discrete
-/// Gaussian noise, and steps compose as Gaussian mechanisms. The release is the mean of the weights over the
-/// second half of the steps. For two classes, the model predicts the logit of the second class. For more
-/// classes, it predicts one logit per class.
+/// are exact. The sums over two tables that differ in one replaced record are at most 2C apart in ℓ₂. Each
+/// sum gets discrete Gaussian noise, so the steps compose like Gaussian mechanisms. The release is the mean
+/// of the weights over the second half of the steps. For two classes, the model predicts the logit of the
+/// second class. For more classes, it predicts one logit per class.
 ///
 /// By default, the number of steps is nμ/(3√p), limited to the range from 10 to 200. Here n is the number of
 /// records, p is the number of weights, and μ-Gaussian differential privacy corresponds to the budget. By
@@ -50,7 +50,8 @@ pub struct PrivateLogistic {
     outputs: usize,
     /// μ of the Gaussian differential privacy that corresponds to the budget; infinite at ε = ∞.
     mu: f64,
-    /// Schedule for a single record, and its noise. `None` at ε = ∞.
+    /// Schedule of the descent for a table of one record, and the noise of its steps, computed once. `None`
+    /// at ε = ∞.
     cached_noise: Option<(Schedule, SumNoise)>,
 }
 
@@ -169,7 +170,8 @@ impl PrivateLogistic {
         Ok(lesson)
     }
 
-    /// Learns from `lesson`. Returns the model, and the noisy sums of all steps in order.
+    /// Learns the model from the training data `lesson`. Returns the model, and the noisy sums of gradients
+    /// of all steps in order.
     fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<(Coefficients, Vec<f64>)> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;

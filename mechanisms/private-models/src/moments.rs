@@ -20,17 +20,17 @@ const NAME: &str = "noisy-moments";
 /// its moments. It therefore learns the same from these records as from the noisy moments.
 ///
 /// A record is encoded as z = (1, u, e). The numbers u are centred and scaled to [−1, 1] by their public
-/// bounds, and e are one-hot groups of levels. Every product of two coordinates of z that is not known in
-/// advance is summed over all records, and noise is added to the sum. Let u have k coordinates, let e have g
+/// bounds, and e are one-hot groups of levels. Every product of two coordinates of z is summed over all
+/// records, unless it is known in advance. Noise is added to each sum. Let u have k coordinates, let e have g
 /// groups, and let T = 1 + k + g. If two tables differ in one replaced record, their sums are at most T apart
 /// in ℓ₂. If one table has an additional record, the sums are at most √((T² + 1 + k − g)/2) apart in ℓ₂
 /// (proof: `guide/equations/noisy-moments.md`).
 ///
 /// The released records are normal about the mean of their class, or about one mean if the target is not a
-/// class. Eigenvalues of their covariance that are smaller than the noise are raised to the size of the
-/// noise. The coordinates of a group are not 0 and 1, because other numbers are needed to have the noisy
-/// moments. In a file, the level with the largest coordinate replaces the group. An infinite ε releases the
-/// records in the clear, without a privacy claim.
+/// class. Eigenvalues of their covariance below the largest shift that the noise is expected to cause are
+/// raised to this shift. The released coordinates of a group are real numbers, because records of 0 and 1
+/// could not have the noisy moments. In a file, the level with the largest coordinate replaces the group. An
+/// infinite ε releases the records in the clear, without a privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Neighbours, Randomness};
@@ -46,7 +46,7 @@ const NAME: &str = "noisy-moments";
 pub struct NoisyMoments {
     state: State,
     encoding: Encoding,
-    /// Pairs of coordinates of z whose summed product takes noise.
+    /// Pairs of coordinates of an encoded record z whose summed product gets noise.
     products: Vec<[usize; 2]>,
     /// Noise on each sum; `None` at ε = ∞.
     noise: Option<SumNoise>,
@@ -112,8 +112,8 @@ impl NoisyMoments {
         }
     }
 
-    /// Calibrates the noise and sets the claims. For the relation that adds or removes one record, it also
-    /// sets the claim for the relation that replaces one record.
+    /// Calibrates the noise and sets the claims. If the mechanism's neighbouring relation adds or removes one
+    /// record, this also sets a claim for the relation that replaces one record.
     fn make_private(&mut self) -> Result<()> {
         let (budget, neighbours) = (spent(self.state.budget)?, self.state.neighbours);
         let dim = self.products.len();
@@ -128,20 +128,21 @@ impl NoisyMoments {
         Ok(())
     }
 
-    /// Returns the sums that take noise, in steps of 2⁻⁴⁰.
+    /// Returns the sums of products to which noise is added, as integers in units of 2⁻⁴⁰.
     fn sums(&self, gram: &Gram) -> Vec<i128> {
         self.products.iter().map(|at| gram.sum[*at]).collect()
     }
 
-    /// Returns the means of the products, and the number of records. `drawn` are the noisy sums.
+    /// Returns the means of all products of two coordinates, and the number of records, from the noisy sums
+    /// `drawn`.
     fn means(&self, drawn: &[f64], records: usize) -> (Array2<f64>, usize) {
         let width = self.encoding.width();
         let mut means = Array2::zeros((width, width));
         self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
         let count = match self.state.neighbours {
             Neighbours::ReplaceOne => records,
-            // The noisy number of records may be any number. The count is therefore limited to at least one
-            // and at most the largest number of rows of a table.
+            // The noisy number of records may be negative or very large. It is therefore clamped to the range
+            // from one to the largest number of rows of a table.
             Neighbours::AddOrRemoveOne => means[[0, 0]].clamp(1.0, u32::MAX.into()).round() as usize,
         };
         means /= count as f64;

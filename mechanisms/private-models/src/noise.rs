@@ -11,7 +11,7 @@ use crate::encoding::BITS;
 /// this ε instead.
 const MOST_EPSILON: f64 = 1e3;
 
-/// Returns the part of `budget` that a mechanism spends.
+/// Returns `budget` with its ε limited to [`MOST_EPSILON`].
 ///
 /// # Errors
 /// Returns no error for a valid budget.
@@ -23,11 +23,11 @@ pub(crate) fn spent(budget: Budget) -> Result<Budget> {
 pub(crate) const STEP: f64 = 1.0 / (1u64 << (2 * BITS)) as f64;
 
 /// Discrete Gaussian noise on sums that are whole multiples of [`STEP`], calibrated to the largest ℓ₂
-/// distance between the sums of neighbours.
+/// distance between the sums of neighbouring tables.
 ///
-/// The noise is calibrated like noise on points of a ball whose diameter is this distance. The proof in
-/// [`GaussianNoise`] needs only the distance and the number of coordinates. [`GaussianNoise`] would move the
-/// sums into the ball, so this type adds the noise.
+/// The noise is calibrated like noise on the points of a ball whose diameter is this ℓ₂ distance. The proof
+/// in [`GaussianNoise`] needs only the distance and the number of coordinates. [`GaussianNoise`] would move
+/// the sums into the ball, so this type adds the noise.
 #[derive(Debug, Clone)]
 pub(crate) struct SumNoise {
     distribution: DiscreteGaussian,
@@ -35,8 +35,8 @@ pub(crate) struct SumNoise {
 }
 
 impl SumNoise {
-    /// Calibrates noise on `dim` sums to `budget`. The sums of two neighbours are at most `distance` apart in
-    /// ℓ₂.
+    /// Calibrates noise on `dim` sums to `budget`. The sums of two neighbouring tables are at most `distance`
+    /// apart in ℓ₂.
     ///
     /// # Errors
     /// [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹ lattice steps.
@@ -50,8 +50,9 @@ impl SumNoise {
         })
     }
 
-    /// Returns the noise for `mu`-Gaussian differential privacy of `dim` sums. The sums of two neighbours are
-    /// at most `distance` apart in ℓ₂. The profile includes the additional cost of the lattice.
+    /// Returns the noise for `mu`-Gaussian differential privacy of `dim` sums. The sums of two neighbouring
+    /// tables are at most `distance` apart in ℓ₂. The privacy profile also covers the small excess of lattice
+    /// noise over continuous noise.
     ///
     /// # Errors
     /// Same errors as [`calibrated`](Self::calibrated).
@@ -67,16 +68,17 @@ impl SumNoise {
         self.profile
     }
 
-    /// Standard deviation σ of the noise, in units of the sums.
+    /// Standard deviation of the noise, in units of the sums.
     pub(crate) fn scale(&self) -> f64 {
         self.distribution.scale() * STEP
     }
 
-    /// Returns the smallest ε, up to a relative error of a millionth, of this noise for another neighbouring
-    /// relation. The `dim` sums of two such neighbours are at most `distance` apart.
+    /// Returns the smallest ε at `delta`, up to a relative error of a millionth, of this noise for another
+    /// neighbouring relation. Under this relation, the `dim` sums of two neighbouring tables are at most
+    /// `distance` apart in ℓ₂.
     ///
     /// # Errors
-    /// [`Error::Budget`] if there is no such ε.
+    /// [`Error::Budget`] if no ε up to 10⁶ is large enough.
     pub(crate) fn epsilon(&self, dim: usize, distance: f64, delta: f64) -> Result<f64> {
         let is_enough = |epsilon: f64| {
             let needed =
@@ -90,8 +92,8 @@ impl SumNoise {
         })
     }
 
-    /// Adds one draw to each sum; returns the result in units of the sums. Rounding happens only after the
-    /// noise.
+    /// Adds one draw of noise to each of `sums`, integers in lattice steps, and returns the results in units
+    /// of the sums. They are rounded to floats only after the noise is added.
     pub(crate) fn added(&self, sums: &[i128], stream: &mut Stream) -> Vec<f64> {
         sums.iter().map(|sum| (sum + self.distribution.sample(stream)) as f64 * STEP).collect()
     }
@@ -103,7 +105,8 @@ impl SumNoise {
     }
 }
 
-/// Noise on the points of a ball. The radius of the ball is half of `diameter`, rounded up to whole steps.
+/// Noise on the points of a ball. The radius of the ball is half of `diameter`, rounded up to whole lattice
+/// steps.
 fn on_ball(dim: usize, diameter: f64, budget: Budget) -> Result<GaussianNoise> {
     let radius = (diameter / 2.0 / STEP).ceil() * STEP;
     GaussianNoise::on_lattice(&Domain::l2_ball(dim, radius)?, budget, Lattice::new(-2 * BITS)?)

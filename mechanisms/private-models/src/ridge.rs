@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 const NAME: &str = "private-ridge";
 
-/// Shares of μ² that are spent on the smallest eigenvalue of XᵀX, on XᵀX, and on Xᵀy (notation of
-/// [`PrivateRidge`]).
+/// Fractions of the budget μ² that are spent on the smallest eigenvalue of XᵀX, on XᵀX, and on Xᵀy (notation
+/// of [`PrivateRidge`]).
 const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
 /// Upper bound on the probability that λ, the smallest eigenvalue of XᵀX, is smaller than the lower bound
 /// that the ridge assumes.
@@ -33,11 +33,11 @@ const MOST_RECORDS: usize = 1 << 27;
 /// The guarantee is central differential privacy. The rows of X are the features of the records with an
 /// intercept, and y are their targets. All numbers are scaled to [−1, 1] by their public bounds. Discrete
 /// Gaussian noise is added to XᵀX, Xᵀy and λ, the smallest eigenvalue of XᵀX. The budget corresponds to
-/// μ-Gaussian differential privacy. λ gets a twentieth of μ², and XᵀX and Xᵀy each get half of the rest. The
-/// ridge is the norm of the noise on XᵀX less a lower bound on λ that follows from its noisy value.
-/// Well-conditioned data therefore need no ridge. The norm of the noise is taken as 2σ√d for d columns of X,
-/// the edge of Wigner's semicircle. The bound of Wang (2018) on this norm is about twice as large. At an
-/// infinite ε, there is no noise and no privacy claim.
+/// μ-Gaussian differential privacy. The noisy λ spends a twentieth of μ², and the noisy XᵀX and Xᵀy each
+/// spend half of the rest. The ridge is the norm of the noise on XᵀX less a lower bound on λ that follows
+/// from its noisy value. Well-conditioned data therefore need no ridge. The norm of the noise is taken as
+/// 2σ√d for d columns of X, the edge of Wigner's semicircle. The bound of Wang (2018) on this norm is about
+/// twice as large. At an infinite ε, there is no noise and no privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -54,10 +54,11 @@ const MOST_RECORDS: usize = 1 << 27;
 pub struct PrivateRidge {
     state: State,
     encoding: Encoding,
-    /// Pairs of coordinates whose summed product takes noise: pairs of two features, and pairs of a feature
-    /// and the target.
+    /// Pairs of coordinates of an encoded record whose summed product gets noise. The first list has the
+    /// pairs without the target, the second the pairs with the target.
     products: [Vec<[usize; 2]>; 2],
-    /// Noise on λ, on the products of features, and on the products with the target; `None` at ε = ∞.
+    /// Noise on the smallest eigenvalue of XᵀX, on the summed products of features, and on their summed
+    /// products with the target; `None` at ε = ∞.
     noise: Option<[SumNoise; 3]>,
 }
 
@@ -91,7 +92,7 @@ impl TryFrom<State> for PrivateRidge {
     }
 }
 
-/// Quantities to which noise is added, in steps of 2⁻⁴⁰.
+/// Quantities to which noise is added, as integers in units of 2⁻⁴⁰ (notation of [`PrivateRidge`]).
 struct Moments {
     /// λ, the smallest eigenvalue of XᵀX.
     least: i128,
@@ -110,12 +111,12 @@ impl PrivateRidge {
         State { domain, budget }.try_into()
     }
 
-    /// Upper bound on ‖x‖² for a row x of X, intercept included.
+    /// Upper bound on ‖x‖² for the encoded features x of a record, intercept included.
     fn squared_norm(&self) -> f64 {
         self.encoding.squared_norm() - 1.0 // the target counts 1
     }
 
-    /// Largest ℓ₂ distance of λ, of XᵀX, and of Xᵀy between two neighbouring tables.
+    /// Largest ℓ₂ distances between two neighbouring tables of λ, XᵀX and Xᵀy (notation of [`PrivateRidge`]).
     ///
     /// Let x and x′ be the rows of X in which the tables differ. λ differs at most by the norm of xxᵀ − x′x′ᵀ
     /// (Weyl) plus the floating-point error. `guide/equations/noisy-moments.md` proves the bound for XᵀX. Xᵀy
@@ -129,10 +130,11 @@ impl PrivateRidge {
         ]
     }
 
-    /// Upper bound on the error of a computed eigenvalue, divided by the upper bound on ‖x‖².
+    /// Upper bound on the error of a computed eigenvalue of XᵀX, as a multiple of
+    /// [`squared_norm`](Self::squared_norm).
     ///
-    /// The error of a backward stable algorithm is the rounding error of the norm times a small polynomial of
-    /// the width d. The factor 64·d² is assumed to exceed this polynomial.
+    /// The error of a backward stable algorithm is the rounding error of the matrix norm times a small
+    /// polynomial of the width d of the matrix. The factor 64·d² is assumed to exceed this polynomial.
     fn eigenvalue_error(&self) -> f64 {
         64.0 * (self.encoding.width() as f64).powi(2) * f64::EPSILON * MOST_RECORDS as f64
     }
@@ -143,8 +145,8 @@ impl PrivateRidge {
         let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
         let [least, features, target] = self.sensitivities();
         let dims = [(1, least), (self.products[0].len().max(1), features), (self.products[1].len(), target)];
-        // Noise on a lattice instead of continuous noise costs a few billionths of μ, and more if the noise
-        // is small.
+        // Compared to continuous noise, noise on a lattice increases μ of Gaussian differential privacy by a
+        // few billionths, and by more if the noise is small.
         for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
             let part =
                 |at: usize| SumNoise::for_mu(dims[at].0, dims[at].1, mu * (1.0 - margin) * SHARES[at].sqrt());
@@ -177,7 +179,7 @@ impl PrivateRidge {
         Moments { least: (least / STEP).round() as i128, products }
     }
 
-    /// Returns λ, XᵀX and Xᵀy with noise, one after the other.
+    /// Returns λ, XᵀX and Xᵀy with noise, one after the other (notation of [`PrivateRidge`]).
     fn drawn(&self, gram: &Gram, stream: &mut Stream) -> Vec<f64> {
         let Moments { least, products: [features, target] } = self.moments(gram);
         let parts = [vec![least], features, target];
@@ -189,7 +191,8 @@ impl PrivateRidge {
         }
     }
 
-    /// Computes the ridge regression from the noisy values `drawn` of λ, XᵀX and Xᵀy.
+    /// Computes the ridge regression from `drawn`, the noisy values of λ, XᵀX and Xᵀy (notation of
+    /// [`PrivateRidge`]).
     fn model(&self, drawn: &[f64], records: usize) -> Result<Coefficients> {
         let features = self.encoding.width() - 1;
         let [feature_products, with_target] = &self.products;
@@ -214,7 +217,7 @@ impl PrivateRidge {
     }
 
     /// Returns the ridge, and the lower limit for an eigenvalue of XᵀX after the ridge is added. `least` is
-    /// the noisy λ.
+    /// the noisy smallest eigenvalue of XᵀX.
     fn ridge(&self, least: f64, features: usize) -> (f64, f64) {
         /// Ridge without noise, for linearly dependent features.
         const TINY: f64 = 1e-9;
@@ -293,7 +296,8 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// Statistics of the release that an audit attacks: λ, XᵀX and Xᵀy with noise, one after the other.
+/// Statistics of the release that an audit attacks: λ, XᵀX and Xᵀy with noise, one after the other (notation
+/// of [`PrivateRidge`]).
 impl Statistics for PrivateRidge {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.drawn(&self.gathered(table)?.gram, &mut randomness.streams().stream(0)))

@@ -13,20 +13,21 @@ use scumble_linalg::Eigen;
 pub struct Population {
     layout: Layout,
     encoding: Encoding,
-    /// Share of the rows and mean of each class. The mean has q values, one for each coordinate that is
-    /// drawn.
+    /// Fraction of the rows and mean of each class. The mean has q values, one for each coordinate of a row.
     classes: Vec<(f64, Array1<f64>)>,
-    /// Square root of the covariance about the mean of the class (q × q).
+    /// Square root of the covariance of a row about the mean of its class (q × q, for q coordinates of a
+    /// row).
     colour: Array2<f64>,
 }
 
 impl Population {
-    /// Creates a population in which the products zzᵀ of the vectors z of `encoding` have the means `moments`
-    /// (upper triangle). If no population has exactly these means, it creates one with similar means.
+    /// Creates a population in which the products zzᵀ of the encoded vectors z (see [`Encoding`]) have the
+    /// means `moments` (upper triangle). If no population has exactly these means, the population has similar
+    /// means.
     ///
-    /// Shares and means are moved to possible values. Eigenvalues of the covariance below `floor`, the size
-    /// of the noise in the eigenvalues, are raised to `floor`. Returns `None` if `moments` are not finite or
-    /// do not fit records of `domain`.
+    /// Impossible class fractions and means are replaced by possible ones: for example, negative fractions
+    /// become zero. Eigenvalues of the covariance below `floor`, the size of the noise in the eigenvalues,
+    /// are raised to `floor`. Returns `None` if `moments` are not finite or do not fit records of `domain`.
     pub fn from_moments(
         domain: &RecordDomain,
         encoding: &Encoding,
@@ -62,8 +63,8 @@ impl Population {
         Some(Self { layout, encoding: encoding.clone(), classes, colour })
     }
 
-    /// Draws `count` rows. If there are enough rows, their class means, and their covariance about these
-    /// means, are exactly the population's.
+    /// Draws `count` rows. If there are enough rows to invert their covariance, the rows have exactly the
+    /// population's class means, and its covariance about these means.
     ///
     /// # Errors
     /// Same errors as [`Table::new`]. No values of the moments cause an error.
@@ -128,8 +129,8 @@ fn completed(encoding: &Encoding, upper: &Array2<f64>) -> Array2<f64> {
     all
 }
 
-/// Moves a mean of records to the nearest values that a mean can have: numbers in [−1, 1], and shares in each
-/// group.
+/// Moves a mean of encoded records to values that a mean can have. Numbers are clamped to [−1, 1]. In each
+/// one-hot group, negative fractions become zero, and all are then scaled to the sum 1.
 fn within(encoding: &Encoding, mut mean: Array1<f64>) -> Array1<f64> {
     mean.mapv_inplace(|u| u.clamp(-1.0, 1.0));
     let width = mean.len();

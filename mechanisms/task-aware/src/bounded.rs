@@ -38,7 +38,8 @@ fn by_default() -> Training {
 
 /// Candidates for the weight decay.
 const DECAYS: [f64; 5] = [0.0, 3e-4, 1e-3, 3e-3, 1e-2];
-/// Reciprocal of the fraction of volunteers who are held out to choose the weight decay.
+/// Reciprocal of the fraction of the volunteers (people whose records train the networks) who are held out to
+/// choose the weight decay.
 const ONE_OF: usize = 4;
 /// Number of noise draws for each held-out volunteer.
 const DRAWS: usize = 100;
@@ -48,12 +49,12 @@ const DRAWS: usize = 100;
 /// half-widths sum to ½, so the set of latents has ℓ₁ diameter 1.
 struct Bounded {
     chain: Chain,
-    /// Logarithms of the Z half-widths, up to an additive constant.
+    /// Logarithms of the half-widths of the intervals of the Z latents, up to an additive constant.
     logs: Array1<f64>,
 }
 
 impl Bounded {
-    /// Returns the half-widths h (Z), which sum to ½.
+    /// Returns the half-widths of the intervals of the Z latents, which sum to ½.
     fn half_widths(&self) -> Array1<f64> {
         let largest = self.logs.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
         let weights = self.logs.mapv(|x| (x - largest).exp());
@@ -63,7 +64,7 @@ impl Bounded {
     /// Trains encoder, decoder and half-widths on the records of `trainer`.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
+    /// [`Error::Diverged`] if the loss became infinite or not a number; the error states the epoch.
     fn trained(trainer: &Trainer, latents: usize, weight_decay: f64) -> Result<Self> {
         let Training { epochs, batch_size, seed, .. } = *trainer.training;
         let n = trainer.table.len();
@@ -77,9 +78,9 @@ impl Bounded {
         let mut stream = Randomness::seeded(seed).streams().stream(0);
         let diverged = |epoch| Error::Diverged { mechanism: NAME.into(), epoch };
         for epoch in 1..=epochs {
-            // The learning rate is constant in the first half of the epochs, and falls linearly in the
-            // second. Weight decay grows linearly over the first half, because early decay stops a network
-            // from learning anything.
+            // The learning rate is constant in the first half of the epochs, and falls linearly in the second
+            // half. Weight decay grows linearly over the first half, because early decay stops a network from
+            // learning anything.
             let done = (epoch - 1) as f64 / epochs as f64;
             let (left, decay) = (2.0 * (1.0 - done), weight_decay * (2.0 * done).min(1.0));
             for stepper in [&mut encoder_optimiser, &mut decoder_optimiser, &mut width_optimiser] {
@@ -104,7 +105,8 @@ impl Bounded {
                 }
                 encoder_optimiser.step(encoder.parameters_mut(), &gradients.encoder).map_err(unfit)?;
                 decoder_optimiser.step(decoder.parameters_mut(), &gradients.decoder).map_err(unfit)?;
-                // The half-widths are h = softmax(t)/2 for the logarithms t, so ∂h_j/∂t_k = h_j(δ_jk − 2h_k).
+                // The half-widths are h = softmax(t)/2 for the logarithms t, so ∂h_j/∂t_k = h_j(δ_jk − 2h_k),
+                // with Kronecker's δ.
                 let pull = half_widths.dot(&gradients.scales);
                 let slopes = &half_widths * &(&gradients.scales - 2.0 * pull);
                 if let (Some(logs), Some(slopes)) = (own.logs.as_slice_mut(), slopes.as_slice()) {
@@ -137,7 +139,7 @@ impl Bounded {
     }
 }
 
-/// Returns the weight decay with the least loss on volunteers who are held out from training.
+/// Returns the weight decay with the least loss on the records of volunteers who are held out from training.
 fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
     let (kept, others): (Vec<usize>, Vec<usize>) =
         (0..trainer.table.len()).partition(|row| row % ONE_OF == 0);

@@ -50,7 +50,8 @@ const LEAST_LOG_SHARE: f64 = -12.0;
 const MOST_LOG_WIDTH: f64 = 40.0;
 
 impl Boxes {
-    /// Sets each box to the range of its column of `latents` (N × Z), so that no latent is clipped.
+    /// Sets each box to the range of its column of `latents` (N records × Z latents), so that no latent is
+    /// clipped.
     fn widen(&mut self, latents: &Array2<f64>) {
         for (at, column) in latents.axis_iter(Axis(1)).enumerate() {
             let (lower, upper) =
@@ -59,8 +60,8 @@ impl Boxes {
         }
     }
 
-    /// Builds boxes from 3Z unconstrained numbers: Z lower ends, Z logarithms of widths, and Z logarithms of
-    /// shares up to an additive constant.
+    /// Builds the boxes of Z latents from 3Z unconstrained numbers: Z lower ends, Z logarithms of widths, and
+    /// Z logarithms of shares up to an additive constant.
     fn from_flat(flat: &Array1<f64>) -> Self {
         let latents = flat.len() / 3;
         let part = |at: usize| flat.slice(s![at * latents..(at + 1) * latents]).to_owned();
@@ -91,12 +92,13 @@ impl Boxes {
 
 type Searched<T> = std::result::Result<T, argmin::core::Error>;
 
-/// Loss of boxes: E‖K(x̂ − x)‖² over the sample and the noise, for the task's matrix K, with the best decoder
-/// for the clipped latents.
+/// Loss of boxes: E‖K(x̂ − x)‖² over the noise and the records x of the sample. K is the task's matrix, and
+/// x̂ is the estimate of x by the best linear decoder for the clipped latents.
 struct Problem<'p> {
-    /// Latents φ of N records (N × Z), before clipping.
+    /// The Z latents of each of N records (N × Z), before clipping.
     latents: &'p Array2<f64>,
-    /// Centred outputs K(x − μ) of N records x with mean μ (N × m), up to a constant factor.
+    /// The m centred task outputs K(x − μ) of each of N records x with mean μ (N × m), up to a constant
+    /// factor.
     outputs: &'p Array2<f64>,
     epsilon: f64,
     /// Number of evaluations of the loss in the search; `best` is the best argument, with its loss. The
@@ -106,14 +108,14 @@ struct Problem<'p> {
     best: RefCell<Option<(Array1<f64>, f64)>>,
 }
 
-/// The best decoder of clipped latents, and its loss.
+/// The best linear decoder for clipped latents, and its loss.
 struct Decoded {
-    /// Means of the latents (Z), after clipping.
+    /// Means of the Z latents, after clipping.
     means: Array1<f64>,
-    /// Map from centred latents to the outputs (m × Z).
+    /// Map from the Z centred latents to the m task outputs (m × Z).
     decoder: Array2<f64>,
     loss: f64,
-    /// Gradient of the loss with respect to the clipped latents (N × Z).
+    /// Gradient of the loss with respect to the Z clipped latents of each of N records (N × Z).
     slopes: Array2<f64>,
 }
 
@@ -147,15 +149,15 @@ impl<'p> Problem<'p> {
         Err(argmin::core::Error::msg("the search exceeded its limit, or its numbers are not finite"))
     }
 
-    /// Loss caused by each latent's noise (Z).
+    /// Loss that the noise of each latent causes (Z values).
     fn noise_cost(&self, boxes: &Boxes, decoder: &Array2<f64>) -> Array1<f64> {
         let squares: Array1<f64> = decoder.axis_iter(Axis(1)).map(squared_norm).collect();
         boxes.variance(self.epsilon) * squares
     }
 }
 
-/// Computes the best linear decoder (m × Z) from centred latents (N × Z) with noise of `variance` (Z) to
-/// `outputs` (N × m).
+/// Computes the best linear decoder (m × Z) from the Z centred latents of N records (N × Z) to their m
+/// `outputs` (N × m). Each latent has noise with its `variance` (Z values).
 fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>) -> Array2<f64> {
     let n = latents.nrows() as f64;
     let own = latents.t().dot(latents) / n + &Array2::from_diag(variance);
@@ -212,7 +214,7 @@ impl Gradient for &Problem<'_> {
 /// justifies one more latent.
 const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
-/// Number of consecutive latents without improvement after which no more are added.
+/// Number of consecutive added latents that bring no improvement, after which the search adds no more.
 const PATIENCE: usize = 3;
 
 /// Searches for the boxes of least loss from `start`. Returns them and their loss.
@@ -237,15 +239,15 @@ struct Parameters {
     latent_dim: Option<usize>,
 }
 
-/// Designs boxes for the principal components of the task. Components are added one by one while they reduce
-/// the loss.
+/// Designs the intervals (boxes) to which the principal components of the task are clipped. Components are
+/// added one by one while they reduce the loss.
 fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(NAME)?;
     let sample = Sample::new(table.records().view())?;
     let k = linear_task(NAME, brief, table, &sample)?;
     let whitened = Whitened::new(NAME, &sample, &k)?;
     let most = whitened.latent_dim(NAME, latent_dim)?;
-    // For the search, scale the loss of an estimate without latents to one.
+    // For the search, scale the loss such that an estimate without latents has loss one.
     let size = whitened.eigenvalues.sum().sqrt();
     let roots: Vec<f64> = whitened.eigenvalues.iter().take(most).map(|value| value.sqrt() / size).collect();
     let map = whitened.map(&roots);

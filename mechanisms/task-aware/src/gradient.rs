@@ -90,7 +90,7 @@ impl Trainer<'_> {
     /// current encoder. With this noise, encoder and decoder make `steps` gradient steps.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with the epoch in which the loss became infinite or not a number.
+    /// [`Error::Diverged`] if the loss became infinite or not a number; the error states the epoch.
     pub(crate) fn run(&self, chain: &mut Chain, Run { eta, is_noisy }: Run) -> Result<()> {
         let Training { epochs, steps, batch_size, seed, .. } = *self.training;
         let (n, latents) = (self.table.len(), chain.encoder.architecture().outputs());
@@ -174,7 +174,7 @@ impl Trainer<'_> {
     }
 }
 
-/// The volunteers, the task and the ε of a training.
+/// The records of the volunteers (people whose records train the networks), the task and the ε of a training.
 pub(crate) struct Lesson<'b> {
     plugin: &'static str,
     pub(crate) table: &'b Table,
@@ -198,7 +198,7 @@ impl Lesson<'_> {
     }
 }
 
-/// Prepares a training.
+/// Collects the volunteers' records, the task and the ε of a training from `brief`, and checks them.
 ///
 /// # Errors
 /// Same errors as [`Brief::unclaimed_volunteers`] and [`differentiable_task`]; [`Error::NotApplicable`] if
@@ -230,7 +230,8 @@ fn design(Parameters { latent_dim, eta, training }: Parameters, brief: &Brief) -
 }
 
 impl Trainer<'_> {
-    /// Creates untrained networks with `latents` latents.
+    /// Creates an untrained encoder with `latents` outputs and last activation `last`, and an untrained
+    /// decoder.
     pub(crate) fn start(&self, latents: usize, last: Activation) -> Result<Chain> {
         let d = self.table.columns().len();
         let Training { encoder_hidden, decoder_hidden, .. } = *self.training;
@@ -300,7 +301,8 @@ pub fn expected_loss(
     Ok(sum / draws as f64)
 }
 
-/// Builds an example with a short training; the paper's networks train for half a minute.
+/// Builds an example with a short training. With the settings of Cheng, Tang and Chinchali, a training takes
+/// half a minute.
 pub(crate) fn trained_example(parameters: serde_json::Value) -> Result<Example> {
     Ok(Example { parameters, ..Example::numbers()?.with_public_volunteers() })
 }

@@ -10,13 +10,13 @@ use scumble_neural::{Activation, Network};
 use scumble_noise::LaplaceNoise;
 use serde::{Deserialize, Serialize};
 
-/// State of a [`LatentLaplace`].
+/// State of a [`LatentLaplace`]: its domain, networks, set of latents, ε, and the facts for its guarantee.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
     /// Domain of the records, with d features.
     pub domain: RecordDomain,
-    /// Scales on which the encoder reads and the decoder writes the features.
+    /// Change of scale of each feature before the encoder, and back after the decoder.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub lens: Lens,
     /// Encoder: features (d) to latents (Z).
@@ -72,7 +72,7 @@ pub struct VolunteersClaim {
     pub dp: CentralDp,
     /// Theorem that proves `dp`.
     pub theorem: String,
-    /// Assumptions of the theorem.
+    /// Assumptions of the theorem, in words.
     pub assumes: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ pub struct VolunteersClaim {
 #[derive(Debug, Clone)]
 pub struct LatentLaplace {
     parts: Parts,
-    /// Domain of an encoded record: the set of latents, then the domain of the target.
+    /// Domain of an encoded record: the coordinates of the set of latents, followed by those of the target.
     range: Domain,
     /// Noise; `None` at ε = ∞.
     noise: Option<LaplaceNoise>,
@@ -191,7 +191,8 @@ impl LatentLaplace {
         self.noise.as_ref().map_or(0.0, LaplaceNoise::variance)
     }
 
-    /// Computes the latents (n × Z) of `records` (n × d), the decoder's input without noise.
+    /// Computes the Z latents of each of n `records` with d features (n × d). The result (n × Z) is the
+    /// decoder's input without noise.
     ///
     /// # Errors
     /// [`Error::Shape`] if `records` does not have d columns, [`Error::NonFinite`] if a value is not finite.
@@ -202,7 +203,8 @@ impl LatentLaplace {
         self.encoded(features.view())
     }
 
-    /// Computes the decoder's estimates (n × d) of the features from `latents` (n × Z), noisy or not.
+    /// Computes the decoder's estimates of d features (n × d) from the Z `latents` of n records (n × Z),
+    /// noisy or not.
     ///
     /// # Errors
     /// [`Error::Shape`] if `latents` does not have Z columns.
@@ -211,9 +213,9 @@ impl LatentLaplace {
         Ok(self.parts.lens.read(output, self.parts.domain.features()))
     }
 
-    /// Computes the loss E‖K(x̂ − x)‖² of the estimate x̂ of a record x in closed form, for a matrix K (m ×
-    /// d). The expectation is over the noise, and the result is a mean over `records` (n × d). Returns `None`
-    /// if x̂ is not an affine function of the latents.
+    /// Computes the loss E‖K(x̂ − x)‖² of the estimate x̂ of a record x in closed form, for the matrix K =
+    /// `k` of a task (m outputs × d features). The expectation is over the noise, and the result is the mean
+    /// over the n `records` (n × d). Returns `None` if x̂ is not an affine function of the latents.
     ///
     /// # Errors
     /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] if `k` does not have d columns or
@@ -235,8 +237,8 @@ impl LatentLaplace {
         Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&noise_map)))
     }
 
-    /// Returns the matrix D (d × Z) if the estimate is x̂ = Dv + c for latents v, and `None` for decoders
-    /// that are not affine or have a lens.
+    /// Returns the matrix D (d features × Z latents) if the estimate is x̂ = Dv + c for latents v. Returns
+    /// `None` for a decoder that is not affine, or if a [`Lens`] changes the scale of features.
     fn linear_decoder(&self) -> Option<ArrayView2<'_, f64>> {
         if !is_plain(&self.parts.lens) {
             return None;
@@ -247,7 +249,7 @@ impl LatentLaplace {
         }
     }
 
-    /// Computes the latents (n × Z) of `features` (n × d) that lie in the domain.
+    /// Computes the latents (n × Z) of `features` (n records × d), which must lie in the domain.
     fn encoded(&self, features: ArrayView2<f64>) -> Result<Array2<f64>> {
         let mut latents = predict(&self.parts.encoder, self.parts.lens.write(features).view())?;
         // For records far from its training data, an encoder's output may overflow.
@@ -267,8 +269,8 @@ impl LatentLaplace {
     }
 }
 
-/// Assumption of a design for a task: the task shapes the design, and so do the people whose data shaped the
-/// task.
+/// Assumption that the guarantee of a design for a task states. The task shapes the design, so the people
+/// whose data shaped the task also shape the design.
 const TASK_IS_PUBLIC: &str = "the task of the design is public, or the people behind its data agreed";
 
 /// Applies `change` to each row of `matrix`.

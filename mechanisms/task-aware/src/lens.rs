@@ -53,7 +53,7 @@ impl Scale {
         }
     }
 
-    /// Maps a decoder's output back. For a level the result is still a logit.
+    /// Maps a decoder's output back to a value of the feature. For a level the result is still a logit.
     fn read(self, y: f64) -> f64 {
         match self {
             Self::Standard { center, width } => center + width * y,

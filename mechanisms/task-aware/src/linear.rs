@@ -24,18 +24,18 @@ pub(crate) struct Encoder<'s> {
 }
 
 impl Encoder<'_> {
-    /// Returns −Ac (Z values), the constant of v = Ax − Ac.
+    /// Returns −Ac (Z values), the constant term of the latents v = Ax − Ac of a record x (see [`Encoder`]).
     fn constant(&self) -> Array1<f64> {
         -self.map.dot(&self.center)
     }
 
-    /// Computes the latents (N × Z) of `records` (N × n).
+    /// Computes the Z latents of each of the N `records` (N × n features). The result has the shape N × Z.
     fn encode(&self, records: ArrayView2<f64>) -> Array2<f64> {
         (&records - &self.center).dot(&self.map.t())
     }
 
-    /// Builds the mechanism with Laplace noise calibrated to the set of `latents` at the ε of `brief`, and
-    /// the best linear decoder for this noise (Cheng, Tang and Chinchali, Proposition 1).
+    /// Builds the mechanism. Its Laplace noise is calibrated to the set of `latents` at the ε of `brief`. Its
+    /// decoder is the best linear one for this noise (Cheng, Tang and Chinchali, Proposition 1).
     pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
         let Latents { set, origin } = latents;
         let epsilon = brief.budget.epsilon();
@@ -44,8 +44,9 @@ impl Encoder<'_> {
             epsilon => LaplaceNoise::calibrated(&set, epsilon)?.variance(),
         };
         let decoder = sample.best_decoder(&self.map, variance);
-        // With the origin o, the latents are v = A(x − c) − o. With the decoder matrix D and the mean μ of
-        // the records, the estimate is x̂ = μ + D(v + o − A(μ − c)).
+        // Let o be the origin of the set of latents. The latents of a record x are then v = A(x − c) − o.
+        // With the decoder matrix D and the mean μ of the records, the estimate is x̂ = μ + D(v + o − A(μ −
+        // c)).
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
@@ -53,14 +54,15 @@ impl Encoder<'_> {
     }
 }
 
-/// The matrix K of a task (m outputs × n features) in whitened coordinates: P = KL (m × r). LLᵀ is the
-/// covariance of the records for a matrix L (n × r), and r is the rank of the covariance.
+/// The matrix K of a task (m outputs × n features) in whitened coordinates: P = KL (m × r). Here r is the
+/// rank of the covariance of the records, and L (n × r) is a matrix with LLᵀ equal to this covariance.
 pub(crate) struct Whitened {
-    /// Pseudoinverse L⁺ (r × n) of L.
+    /// Pseudoinverse L⁺ (r × n) of the matrix L that whitens records (see [`Whitened`]).
     inverse: Array2<f64>,
-    /// Eigenvalues λ of PᵀP (r values), in descending order; zero in directions that the task ignores.
+    /// The r eigenvalues of PᵀP for the whitened matrix P of the task (see [`Whitened`]), in descending
+    /// order. They are zero in directions that the task ignores.
     pub(crate) eigenvalues: Array1<f64>,
-    /// Eigenvectors Q of PᵀP (r × r).
+    /// Eigenvectors of PᵀP (r × r), as columns, for the whitened matrix P of the task (see [`Whitened`]).
     vectors: Array2<f64>,
 }
 
@@ -88,8 +90,8 @@ impl Whitened {
         Ok(Self { inverse, eigenvalues: values.mapv(|x| if x > 1e-14 * largest { x } else { 0.0 }), vectors })
     }
 
-    /// Returns the number of latents Z: by default the number of nonzero eigenvalues, which is also the
-    /// maximum.
+    /// Returns the number of latents Z: by default the number of nonzero eigenvalues of the whitened task,
+    /// which is also the maximum.
     ///
     /// # Errors
     /// Same errors as [`checked_latent_dim`].
@@ -105,8 +107,8 @@ impl Whitened {
     }
 
     /// Returns the encoder's map ΣQᵀL⁺ (Z × n), which is UΣQᵀL⁺ of Proposition 2 (Cheng, Tang and Chinchali)
-    /// with U = I. Σ has the Z values `singular` on its diagonal. Q has the eigenvectors as columns, and L⁺
-    /// whitens records (see [`Whitened`]).
+    /// with U = I. Σ has the Z values `singular` on its diagonal. Q has the eigenvectors of the whitened task
+    /// as columns, and L⁺ whitens records (see [`Whitened`]).
     pub(crate) fn map(&self, singular: &[f64]) -> Array2<f64> {
         let vectors = self.vectors.slice(ndarray::s![.., ..singular.len()]);
         let scaled = &vectors * &ArrayView1::from(singular);
@@ -114,7 +116,7 @@ impl Whitened {
     }
 
     /// Returns r_max, the largest norm of a whitened record h = L⁺(x − μ), for the records x of `sample` and
-    /// their mean μ.
+    /// their mean μ. L⁺ whitens records (see [`Whitened`]).
     pub(crate) fn radius(&self, sample: &Sample) -> f64 {
         let h = (sample.records() - sample.mean()).dot(&self.inverse.t());
         h.outer_iter().map(squared_norm).fold(0.0, f64::max).sqrt()
@@ -170,8 +172,8 @@ const LINEAR: &str = "task-aware-linear";
 
 /// Designs the mechanism in the three steps of Theorem 1 (Cheng, Tang and Chinchali). First, a ball of radius
 /// r_max bounds the whitened records. Second, the best encoder for this ball is computed (Propositions 2 to
-/// 4). Third, the noise is calibrated to the set of the encoder's latents. The decoder is the best one for
-/// this noise.
+/// 4). Third, the noise is calibrated to the set of the encoder's latents. The decoder is the best linear one
+/// for this noise.
 fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;

@@ -7,9 +7,9 @@ use scumble_neural::{Loss, Network, Pass};
 /// A task given by a frozen network f of d inputs. Its loss is the distance between f(x̂), for an estimate x̂
 /// of a record, and the record's target y.
 ///
-/// For a real target the loss is (f(x̂) − y)², and for a vector the sum over its entries. For classes it is
-/// the cross-entropy: a single output is the logit of the second of two classes, and K outputs are the logits
-/// of a softmax.
+/// For a real target the loss is (f(x̂) − y)², and for a vector the sum of the squared differences of its
+/// entries. For classes it is the cross-entropy: a single output is the logit of the second of two classes,
+/// and K outputs are the logits of a softmax.
 #[derive(Debug, Clone)]
 pub struct NetworkTask {
     network: Network<f64>,

@@ -1,11 +1,12 @@
-//! Statistics of volunteers' records for linear designs: mean, covariance, and whitened coordinates.
+//! Statistics of the records of volunteers (people whose records shape a design), for linear designs: mean,
+//! covariance, and whitened coordinates.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use scumble_core::{Error, Result};
 use scumble_linalg::Eigen;
 
-/// Least ratio of an eigenvalue of the correlation matrix to the largest. Directions with a smaller ratio
-/// count as constant (errata T4).
+/// Least ratio of an eigenvalue of the correlation matrix to the largest eigenvalue. Directions with a
+/// smaller ratio count as directions in which records do not vary (errata T4).
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// N records of n features, with their mean and their covariance (normalised by N).

@@ -8,7 +8,7 @@ use scumble_core::{Domain, Factor, Result};
 use serde::{Deserialize, Serialize};
 
 /// Largest number of latents for a polytope. A polytope of Z latents has 2^(Z−1) pairs of parallel faces, and
-/// every record is compared with all pairs.
+/// the latents of every record are compared with all pairs.
 const MOST_SIGNED: usize = 12;
 
 /// Records whose latents define the set of latents.
@@ -30,9 +30,10 @@ pub(crate) struct Latents {
 }
 
 impl Latents {
-    /// Returns a set that contains `points` (N × Z) and has a small ℓ₁ diameter. For up to [`MOST_SIGNED`]
-    /// latents it is a polytope with pairs of parallel faces and the ℓ₁ diameter of the points. For more
-    /// latents, or if a bound overflows, it is a box or an ℓ₁ ball, whichever has the smaller diameter.
+    /// Returns a set that contains the N `points` of Z coordinates (N × Z) and has a small ℓ₁ diameter. For
+    /// up to [`MOST_SIGNED`] latents it is a polytope with pairs of parallel faces and the ℓ₁ diameter of the
+    /// points. For more latents, or if a bound overflows, it is a box or an ℓ₁ ball, whichever has the
+    /// smaller diameter.
     ///
     /// # Errors
     /// [`Error::Domain`](scumble_core::Error::Domain) if the points are so far apart that their bounds
@@ -57,10 +58,10 @@ impl Latents {
         Ok(Self { set: box_set, origin: Array1::zeros(latents) })
     }
 
-    /// Returns a set that contains the latents Ax + c of all points x of `domain`. Here A is `map` (Z × n)
-    /// and c is `constant` (Z values). For up to [`MOST_SIGNED`] latents it is a polytope with the ℓ₁
-    /// diameter of these latents, or a larger one if `domain` has a polytope. For more latents it is a box. A
-    /// mechanism moves a latent that rounding leaves just outside into the set.
+    /// Returns a set that contains the latents Ax + c of all points x of `domain`. Here A is `map` (Z latents
+    /// × n features) and c is `constant` (Z values). For up to [`MOST_SIGNED`] latents it is a polytope with
+    /// the ℓ₁ diameter of these latents, or a larger one if `domain` has a polytope. For more latents it is a
+    /// box. A mechanism moves a latent that rounding leaves just outside into the set.
     ///
     /// # Errors
     /// Same errors as [`from_points`](Self::from_points).
@@ -94,8 +95,8 @@ impl Latents {
 /// hi) per s. `center` satisfies the bounds up to rounding.
 fn polytope(center: Array1<f64>, mut bounds: Vec<(f64, f64)>) -> Result<Domain> {
     // Latents outside the polytope are moved towards its centre. Between two very close faces, even latents
-    // just outside would move far. Widening such a pair is free, because the widest pair determines the
-    // diameter.
+    // just outside would move far. Widening such a pair does not increase the ℓ₁ diameter, because the widest
+    // pair determines it.
     let least = 1e-3 * bounds.iter().map(|(lower, upper)| upper - lower).fold(0.0, f64::max);
     for (lower, upper) in &mut bounds {
         let missing = (least - (*upper - *lower)).max(0.0);

@@ -31,8 +31,8 @@ pub(crate) fn released_by(
     .try_into()
 }
 
-/// Returns the matrix K (m outputs × n features) of the loss ‖K(x̂ − x)‖² of an estimate x̂ of a record x. It
-/// is the matrix of `brief`, or the weights of a linear model of the volunteers' target.
+/// Returns the matrix K (m outputs × n features) of the loss ‖K(x̂ − x)‖² of an estimate x̂ of a record x. K
+/// is the matrix that `brief` states, or the weights of a linear model of the volunteers' target.
 ///
 /// The linear model is fitted by least squares. For classes, K has one row per class, fitted to the indicator
 /// of this class. Without a matrix and without a target, K = I: the loss is the squared error of all
@@ -99,7 +99,7 @@ fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     }
 }
 
-/// Returns the error for a task whose loss is zero without a release.
+/// Returns the error for a task whose loss is zero even without a release.
 pub(crate) fn ignores_everything(plugin: &str) -> Error {
     Error::not_applicable(
         plugin,

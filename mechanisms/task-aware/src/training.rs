@@ -154,9 +154,9 @@ impl Training {
     }
 }
 
-/// Returns the task of a training: the differentiable task of `brief`, or the loss ‖K(x̂ − x)‖² for a linear
-/// task with the matrix K. For other tasks, the result is the loss of a network that is fitted to the
-/// volunteers' target.
+/// Returns the task of a training: the differentiable task of `brief`, or for a linear task with the matrix K
+/// the loss ‖K(x̂ − x)‖² of an estimate x̂ of a record x. For other tasks, the result is the loss of a
+/// network that is fitted to predict the volunteers' target.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if `table` needs a target and has none, if K is zero, or if fitting fails.

@@ -8,9 +8,10 @@ use super::set::{Set, check_sizes};
 use super::{Error, Result, Sensitivity};
 use ndarray::{ArrayView1, ArrayView2};
 
-/// Number of outputs up to which all signs are searched.
+/// Number of outputs of a map up to which all sign vectors are searched.
 const OUTPUTS_FOR_CERTAIN: usize = 20;
-/// Maximum number of nodes of a search over the signs of more outputs. Each node adds n values to n others.
+/// Maximum number of nodes of a search over the signs of more outputs. For n inputs, each node adds n numbers
+/// to n others.
 const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 
 /// Computes max ‖E(x − x′)‖₁ for the `map` E (Z × n) and x, x′ in a product of `sets`.
@@ -20,8 +21,8 @@ const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 /// The value is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. For
 /// other maps and sets it is exact if branch and bound over the signs ends within a fixed number of nodes.
 /// For a single one-hot group it is also exact if its levels can be compared in about ten seconds. In all
-/// other cases it is an upper bound: the least of the sums over outputs, the sums over sets, and the bounds
-/// from the largest singular value.
+/// other cases it is an upper bound: the lesser of a sum of spreads over the outputs, and a sum of bounds
+/// over the sets.
 ///
 /// The value applies to exact products of E with x. The caller must add the rounding errors of computing
 /// these products in floating point.
@@ -56,10 +57,10 @@ pub fn linear_over_box(map: ArrayView2<f64>, widths: ArrayView1<f64>) -> Result<
 
 /// Computes max ‖vᵢ − vⱼ‖₁ over pairs of the `points` v₁ … v_N (N × Z).
 ///
-/// Points near the centre that cannot be part of the farthest pair are set aside. The others are compared in
-/// pairs. If it is less work than this, the maximum of max sᵀvᵢ − min sᵀvᵢ over 2^{Z−1} sign vectors s is
-/// computed instead, by branch and bound. If both would take more than about ten seconds, the value is an
-/// upper bound.
+/// Points near the centre that cannot be part of the farthest pair are set aside. The other points are
+/// compared in pairs. If it is less work than comparing pairs, branch and bound instead computes the maximum
+/// of max sᵀvᵢ − min sᵀvᵢ over 2^{Z−1} sign vectors s. If both methods would take more than about ten
+/// seconds, the value is an upper bound.
 ///
 /// # Errors
 /// [`Error::Shape`] if there are no points, [`Error::NonFinite`] if a value is not finite,
@@ -101,8 +102,8 @@ fn search(scaled: &Scaled) -> Option<f64> {
     widest(&rows, |direction| scaled.spread(direction), 0.0, MOST_NODES)
 }
 
-/// Returns whether the map is constant on the product of the sets. The test has no rounding errors, because
-/// it only compares entries.
+/// Returns true if `map` is constant on the product of `sets`. The test has no rounding errors, because it
+/// only compares entries.
 fn is_constant(map: ArrayView2<f64>, sets: &[Set]) -> bool {
     let mut start = 0;
     sets.iter().all(|set| {

@@ -2,9 +2,9 @@
 //! bound that is marked as inexact.
 //!
 //! All computations use ‖v‖₁ = max sᵀv over the sign vectors s ∈ {±1}^Z, for Z outputs of g. The sensitivity
-//! is the largest spread (maximum minus minimum) of sᵀg over the set, over all s. For a linear map E this is
-//! the spread of the set in the direction Eᵀs. For a product of sets it is the sum of their spreads, in one
-//! common direction.
+//! is the largest spread (maximum minus minimum) of sᵀg over the set, over all s. For a linear map g(x) = Ex,
+//! the spread of sᵀg is the spread of the set in the direction Eᵀs. The spread of a product of sets is the
+//! sum of their spreads, in one common direction.
 //!
 //! The computed value is never too small:
 //!
@@ -14,31 +14,32 @@
 //! | one-hot vectors | the largest distance of two columns of E | as for points |
 //! | a box, widths w | max Σⱼ wⱼ·\|Σᵢ sᵢEᵢⱼ\| over s | up to 20 outputs or inputs, or if the search ends |
 //! | an ℓ₂ ball of radius r | 2r·max ‖Eᵀs‖₂ | up to 20 outputs, or if the search ends |
-//! | a product | the largest sum of its sets' spreads in one direction Eᵀs | likewise |
+//! | a product | the largest sum of its sets' spreads in one direction Eᵀs | as for an ℓ₂ ball |
 //! | points vᵢ | max (max sᵀvᵢ − min sᵀvᵢ) over s, or max ‖vᵢ − vⱼ‖₁ | if either takes less than about 10 s |
 //! | clipped outputs | the diameter of the clipping set: 2r for an ℓ₁ ball, Σ wⱼ for a box | always |
 //!
 //! - **Sign vectors form a tree, instead of a sequence in Gray-code order.** Each partial sum then has at
 //!   most Z roundings. Branches are pruned: the spread is a seminorm, so the remaining rows add at most their
 //!   own spreads. A map with 20 outputs takes 13 ms for 24 inputs, and 1.3 s for 784 inputs.
-//! - **Over a box, the signs of the outputs or of the inputs are searched, whichever are fewer.** The map and
-//!   its transpose have the same sensitivity.
+//! - **Over a box, the signs of the outputs or of the inputs are searched, whichever are fewer.** After its
+//!   columns are multiplied by the widths, the map and its transpose have the same sensitivity over boxes of
+//!   width 1.
 //! - **Points near the centre are set aside.** A walk from farthest point to farthest point finds a large
 //!   distance. Only two points whose norms add up to more than this distance can be farther apart. 100,000
 //!   points take 0.1 s with 10 or 16 latents and 0.3 s with 30. On an ℓ₁ sphere, where no point can be set
 //!   aside, they take 0.2 s with 10 and 9 s with 16. The 512 bounds of [`sign_bounds`] for 10 latents take
 //!   0.1 s more, and the 32,768 for 16 latents about 5 s. (One core, at the tests' optimisation level.)
-//! - **The bound for a map without an exact value** is the lesser of two sums. One adds the spreads in the
-//!   directions of the Z rows of E, the other adds a bound for each set. The bound for a box is the lesser of
-//!   Σᵢⱼ wⱼ·|Eᵢⱼ| and √(nZ)·σ₁. Here n is the number of inputs, and σ₁ the largest singular value of E with
-//!   its columns multiplied by the widths wⱼ. The bound for an ℓ₂ ball has 2r√Z·σ₁ in place of √(nZ)·σ₁, with
-//!   σ₁ of E itself. For Sylvester's matrix of 64 rows and widths of 1, the bound is 516, the exact value
-//!   512, and the sum of magnitudes 4096. σ₁ comes from powers of the Gram matrix, because a decomposition
-//!   has no provable rounding bound.
+//! - **The bound for a map without an exact value** is the lesser of two sums. The first sum adds the spreads
+//!   in the directions of the Z rows of E, and the second adds a bound for each set. The bound for a box is
+//!   the lesser of Σᵢⱼ wⱼ·|Eᵢⱼ| and √(nZ)·σ₁. Here n is the number of inputs, and σ₁ the largest singular
+//!   value of E with its columns multiplied by the widths wⱼ. The bound for an ℓ₂ ball of radius r has
+//!   2r√Z·σ₁ in place of √(nZ)·σ₁, where σ₁ is the largest singular value of E itself. For Sylvester's matrix
+//!   of 64 rows and widths of 1, the bound is 516, the exact value 512, and the sum of magnitudes 4096. σ₁
+//!   comes from powers of the Gram matrix, because a decomposition has no provable rounding bound.
 //! - **Rounding is included.** The error of a sum of k terms is at most ku/(1 − ku) times the sum of their
-//!   magnitudes, for unit roundoff u. Four times this is added, plus a bound on underflow. Numbers that could
-//!   overflow are an error. Tests compare with 128-bit integers. A mechanism itself must account for rounding
-//!   when it applies its map.
+//!   magnitudes, for unit roundoff u. The computed value is raised by 4ku times this sum of magnitudes, plus
+//!   a bound on underflow. If a sum could overflow, the result is an error. Tests compare with 128-bit
+//!   integers. A mechanism itself must account for rounding when it applies its map.
 //!
 //! ```
 //! use ndarray::array;

@@ -6,8 +6,8 @@ use super::search::widest;
 /// Maximum number of additions for an exact answer: about ten seconds.
 const MOST_WORK: f64 = 8e9;
 
-/// Computes the largest ℓ₁ distance of two columns of `rows` (Z × N); `None` if it takes too long. The least
-/// and the largest value of each row must add up to zero.
+/// Computes the largest ℓ₁ distance of two of N points, the columns of `rows` (Z × N); `None` if it takes too
+/// long. The least and the largest value of each row must add up to zero.
 pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
     let points = Points::new(rows);
     let near_best = points.walk();
@@ -21,7 +21,7 @@ pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
     let rows: Vec<Vec<f64>> =
         (0..rows.len()).map(|i| far.0.iter().map(|point| point.place[i]).collect()).collect();
     let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-    // A search that may exceed the limit gets less time.
+    // If the search over all signs could exceed the limit, it gets an eighth of the limit.
     let work = if by_signs <= MOST_WORK { MOST_WORK } else { MOST_WORK / 8.0 };
     let by_search = widest(&rows, range, near_best, (work / count.max(1.0)) as usize);
     by_search.or_else(|| (by_pairs <= MOST_WORK).then(|| far.best_of_pairs(near_best)))
@@ -76,8 +76,9 @@ impl Points {
         best
     }
 
-    /// Keeps the points that may be part of a pair farther apart than `best`. ‖vᵢ − vⱼ‖ ≤ ‖vᵢ‖ + ‖vⱼ‖ rules
-    /// out a point vᵢ if ‖vᵢ‖ + ‖vⱼ‖ is at most `best` for the vⱼ of largest norm.
+    /// Keeps the points that may belong to a pair whose distance exceeds `best`. The distance of vᵢ and vⱼ is
+    /// at most ‖vᵢ‖ + ‖vⱼ‖. A point vᵢ is therefore dropped if this sum is at most `best` for the vⱼ of
+    /// largest norm.
     fn that_may_be_farther_than(mut self, best: f64) -> Self {
         let farthest = self.farthest();
         self.0.retain(|point| point.norm + farthest > best);

@@ -11,16 +11,16 @@ const LEAST: f64 = f64::from_bits(1);
 /// Returns an upper bound on the exact result, given its rounded `value`. The computation has at most
 /// `roundings` roundings, and the magnitudes of its terms add up to at most `size`.
 ///
-/// Let u be [`UNIT`]. A sum of k terms, each with a few roundings of its own, errs by at most γ = ku/(1 − ku)
-/// times the sum of their magnitudes. (See Higham, *Accuracy and Stability of Numerical Algorithms*, section
-/// 3.1.) The function adds 4ku times `size`. This is enough for all k below 10¹⁵, even if `size` itself has a
-/// relative error of γ.
+/// Let u be [`UNIT`], and k = `roundings` + 16. If each term of a sum passes through at most k roundings, the
+/// sum errs by at most γ = ku/(1 − ku) times the sum of the terms' magnitudes. (See Higham, *Accuracy and
+/// Stability of Numerical Algorithms*, section 3.1.) The function adds 4ku times `size`, plus a bound on
+/// underflow. This is enough for all k below 10¹⁵, even if `size` itself has a relative error of γ.
 pub(crate) fn up(value: f64, roundings: usize, size: f64) -> f64 {
     let roundings = (roundings + 16) as f64;
     (value + (4.0 * UNIT * roundings * size + LEAST * roundings * roundings)).next_up()
 }
 
-/// Returns the least float that is at least the exact sum.
+/// Returns the least float that is at least the exact sum of `one` and `other`.
 pub(crate) fn add_up(one: f64, other: f64) -> f64 {
     let sum = one + other;
     // Exact rounding error of the sum (Knuth's TwoSum).

@@ -80,7 +80,7 @@ impl Scaled {
         })
     }
 
-    /// Returns whether [`bound`](Self::bound) may be exact: for a single ℓ₁ ball or a single one-hot group.
+    /// Returns true if [`bound`](Self::bound) may be exact: for a single ℓ₁ ball or a single one-hot group.
     pub fn needs_no_search(&self) -> bool {
         matches!(self.groups[..], [(Kind::Cross | Kind::Simplex, _)])
     }
@@ -114,9 +114,9 @@ impl Scaled {
         Ok((size, self.rows.len() + self.groups.iter().map(group_roundings).sum::<usize>()))
     }
 
-    /// Computes an upper bound on the spread in all directions Eᵀs, for the map E and sign vectors s. Also
-    /// returns whether the bound is attained. The bound is the lesser of two sums: the largest spread of each
-    /// group, and the spread in the direction of each row.
+    /// Computes an upper bound on the spread in all directions Eᵀs, for the scaled map E and sign vectors s.
+    /// Also returns true if the bound is attained. The bound is the lesser of two sums: over the groups of
+    /// columns, a bound on the spread of each group; over the rows, the spread in the direction of each row.
     pub fn bound(&self) -> (f64, bool) {
         let group_bounds: Vec<(f64, bool)> =
             self.groups.iter().map(|group| self.group_bound(group)).collect();
@@ -162,7 +162,7 @@ impl Kind {
         }
     }
 
-    /// A norm that is monotone in the coordinates' magnitudes, and is at least the spread.
+    /// Norm of `direction` that is monotone in the coordinates' magnitudes, and is at least the spread.
     fn size(self, direction: &[f64]) -> f64 {
         match self {
             Kind::Simplex => 2.0 * largest(direction),

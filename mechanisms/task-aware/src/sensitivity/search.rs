@@ -3,14 +3,15 @@
 /// Maximum number of rows of a search. With more rows, only trivial searches would end.
 const MOST_ROWS: usize = 100;
 
-/// Computes the maximum of a seminorm `spread` at Σ ±rowᵢ over all signs, or `known` if it is larger. Returns
-/// `None` for more than [`MOST_ROWS`] rows, or if the search needs more than `most_nodes` evaluations.
+/// Computes the maximum of the seminorm `spread` over the sums Σ ±rowᵢ with all combinations of signs.
+/// Returns `known` if it is larger than the maximum. Returns `None` for more than [`MOST_ROWS`] rows, or if
+/// the search needs more than `most_nodes` evaluations.
 ///
-/// Signs are chosen one after the other, and each partial sum is its predecessor plus one row. A sum
-/// therefore has at most Z roundings, for Z rows. In Gray-code order, a sum would be computed from the sum
-/// for the sign vector before it, and the roundings of all earlier sums would add up. The remaining rows add
-/// at most the sum of their spreads, so partial sums that cannot exceed the best spread are pruned. The first
-/// sign is free, because −a has the same spread as a.
+/// Signs are chosen one after the other, and each partial sum is its predecessor plus one row. Each
+/// coordinate of a sum of Z rows therefore has at most Z roundings. In Gray-code order, a sum would be
+/// computed from the sum for the previous sign vector, and the roundings of all earlier sums would add up.
+/// The remaining rows add at most the sum of their spreads, so partial sums that cannot exceed the best
+/// spread are pruned. The first sign is fixed, because a sum a and its negative −a have the same spread.
 pub(crate) fn widest(
     rows: &[&[f64]],
     spread: impl Fn(&[f64]) -> f64,
@@ -42,8 +43,8 @@ struct Search<'a, F> {
 }
 
 impl<F: Fn(&[f64]) -> f64> Search<'_, F> {
-    /// Searches all signs of the rows from `at` on. These rows are added to `sum`, whose spread is `reached`.
-    /// Returns `None` if `nodes_left` is exhausted.
+    /// Searches all signs of the rows from index `at` on. These rows are added to `sum`, the signed sum of
+    /// the earlier rows, whose spread is `reached`. Returns `None` if `nodes_left` is exhausted.
     fn from(&mut self, at: usize, reached: f64, sum: &[f64]) -> Option<()> {
         let Some((_, row)) = self.rows.get(at) else {
             self.best = self.best.max(reached);

@@ -2,15 +2,16 @@
 
 use ndarray::{Array2, ArrayView2};
 
-/// Maximum of the smaller dimension of a matrix. For larger matrices, the bound is the Frobenius norm.
+/// Maximum of the smaller dimension of a matrix for the bound by powers of its Gram matrix. For larger
+/// matrices, the bound is the Frobenius norm.
 const MOST: usize = 1000;
 /// Number of squarings of the Gram matrix. Each squaring halves the logarithm of the factor by which the
 /// bound exceeds the largest singular value. In the end, the factor is at most m^(1/512), where m is the
 /// smaller dimension. For the Frobenius norm, the factor is up to √m.
 const SQUARINGS: i32 = 7;
 
-/// Computes an upper bound on the singular values of `matrix`, A, whose larger dimension is k and smaller one
-/// m.
+/// Computes an upper bound on the singular values of `matrix`, called A. Its larger dimension is k, and its
+/// smaller one is m.
 ///
 /// The square of the largest singular value is λ, the largest eigenvalue of the smaller Gram matrix G (m ×
 /// m). It satisfies λ ≤ ‖G^p‖_F^(1/p), here for p = 2^7. With the unit roundoff u and γ = ku/(1 − ku), the
