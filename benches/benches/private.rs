@@ -9,7 +9,7 @@ use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network};
 use scumble::private::{NoiseKind, PrivateTraining};
 use std::time::{Duration, Instant};
 
-/// Number of records; a sample has 64 in expectation.
+/// Number of records. Each step samples 64 of them in expectation.
 const RECORDS: usize = 2_000;
 const PIXELS: usize = 784;
 

@@ -1,4 +1,5 @@
-//! Numerical solvers: ℓ₁ sensitivities, water-filling, ground states, and a linear machine, by their sizes.
+//! Times of numerical solvers by the size of their problem: ℓ₁ sensitivities, water-filling, and a linear
+//! support vector machine. The time of ground states is by λ, the weight of the second moment.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use linfa::Dataset;

@@ -32,7 +32,7 @@ pub(crate) fn dp_sgd(host: &Host) -> Result<Section> {
     Ok(Section::new(what, ours).with_peers(theirs.iter().flat_map(peers)))
 }
 
-/// Contestants in Python.
+/// Contestants of dp-accounting, one for each accounting method.
 fn peers(python: &Python) -> impl Iterator<Item = Contestant> {
     let accountants = [("pld", "privacy loss distributions"), ("rdp", "Rényi divergences")];
     accountants.into_iter().map(|(task, named)| {

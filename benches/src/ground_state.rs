@@ -37,7 +37,7 @@ pub(crate) fn interval(host: &Host) -> Result<Section> {
     Ok(Section::new(what, vec![ours]).with_peers(scipy.as_ref().map(peer).transpose()?))
 }
 
-/// Contestant in Python.
+/// Contestant that finds the lowest eigenvalue with SciPy in the process `python`.
 fn peer(python: &Python) -> Result<Contestant> {
     let [lambda, weight, lower, upper] = PROBLEM;
     let task = format!("{lambda} {weight} {lower} {upper} {} {SHARE}", solve()?.mu());

@@ -1,4 +1,4 @@
-//! Growth of a time with a size.
+//! Growth of the time of a task with a size, such as its number of records or threads.
 
 use crate::unit::Unit;
 use crate::{Contestant, Result};
@@ -19,7 +19,7 @@ pub(crate) struct Growth {
 pub(crate) enum GrowthLaw {
     /// A power of the size, described by its exponent.
     Power,
-    /// A base with the size as the exponent, described by the base.
+    /// A fixed base to the power of the size, described by the base.
     Exponential,
 }
 

@@ -1,4 +1,5 @@
-//! Growth of times with records, columns, latents and threads.
+//! Growth of times with the numbers of records, columns, latents (released combinations of columns) and
+//! threads.
 
 use crate::growth::{Growth, GrowthLaw, Row};
 use crate::records::{self, VOLUNTEERS};
@@ -18,7 +19,7 @@ use std::rc::Rc;
 const COLUMNS: usize = 30;
 const LATENTS: usize = 6;
 
-/// Numbers of records: up to a million, the size of a large comparison, and ten times more.
+/// Numbers of records: up to a million, the size of a large comparison, and finally ten million.
 const RECORDS: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const WIDTHS: [usize; 5] = [10, 30, 100, 300, 1_000];
 const MOST_LATENTS: [usize; 8] = [4, 6, 8, 10, 12, 16, 20, 30];
@@ -26,7 +27,8 @@ const MOST_LATENTS: [usize; 8] = [4, 6, 8, 10, 12, 16, 20, 30];
 /// Tables of at least this number of values take seconds, so they are timed in only three rounds.
 const MANY: usize = 20_000_000;
 
-/// Returns the first three sizes if the host is small, otherwise all.
+/// Returns the first three sizes if growth is timed at small sizes only ([`Host::is_small`]), and otherwise
+/// all sizes.
 fn sizes(all: &[usize], host: &Host) -> Vec<usize> {
     if host.is_small { all[..3].into() } else { all.into() }
 }
@@ -47,7 +49,8 @@ pub(crate) fn with_columns(host: &Host) -> Result<Growth> {
     Ok(Growth { what, size_unit: "columns", sizes: sizes(&WIDTHS, host), law: GrowthLaw::Power, rows })
 }
 
-/// Tasks on tables of numbers. `dim` converts a size to numbers of records and columns.
+/// Rows that time tasks on tables of numbers. `dim` converts a size to the numbers of records and columns of
+/// a table.
 fn table_rows(dim: fn(usize) -> (usize, usize)) -> Vec<Row> {
     let table = move |size| {
         let (records, columns) = dim(size);

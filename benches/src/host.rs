@@ -1,4 +1,5 @@
-//! Resources of the sections: Python processes, a folder for files, and the range of sizes.
+//! Resources that all sections use: Python processes, a folder for files, and the choice between all sizes
+//! and small ones.
 
 use crate::python::{self, Python};
 use crate::{Arguments, Contestant, Result};
@@ -10,7 +11,8 @@ use tempfile::TempDir;
 /// Resources of the sections.
 pub(crate) struct Host {
     python: PathBuf,
-    /// Python process of each program of a peer, or `None` if it could not be started.
+    /// Python process that runs each peer's program, by the program; `None` if the process could not be
+    /// started.
     guests: RefCell<BTreeMap<&'static str, Option<Python>>>,
     missing: RefCell<Vec<String>>,
     /// Folder for files that some contestants read.

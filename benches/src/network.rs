@@ -97,7 +97,7 @@ pub(crate) fn limits() -> Result<Vec<Contestant>> {
     Ok(limits)
 }
 
-/// Contestants in Python.
+/// Contestants of PyTorch, one for each optimiser and number of threads.
 fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
     let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));

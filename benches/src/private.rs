@@ -106,7 +106,7 @@ fn bits(draws: usize) -> Result<f64> {
     Ok(random_bits::bits_per_draw(1, |rng| distribution.draws(rng).fill(&mut drawn)))
 }
 
-/// Contestants in Python.
+/// Contestants of Opacus, one for each method of clipping or noise and each number of threads.
 fn peers(opacus: &Python) -> impl Iterator<Item = Contestant> {
     let modes = [
         ("hooks", 1.0, "per-example gradients"),

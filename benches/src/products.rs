@@ -1,4 +1,4 @@
-//! Matrix products of networks, without any other work.
+//! Matrix products of a network's training step, without the other work of the step.
 
 use crate::{Contestant, Result, threads};
 use ndarray::Array2;
@@ -61,8 +61,8 @@ pub(crate) fn alone(shapes: &[[usize; 3]], times: usize, threads: usize) -> Resu
     }))
 }
 
-/// Creates a contestant that reports the time for the same number of operations at the rate of a large
-/// product.
+/// Creates a contestant that reports the time of as many operations as products of these shapes need, at the
+/// rate of a large product.
 pub(crate) fn at_best(shapes: &[[usize; 3]], threads: usize) -> Result<Contestant> {
     let large = [LARGE; 3];
     let share = operations(shapes) / operations(&[large]);

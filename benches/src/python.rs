@@ -1,5 +1,5 @@
-//! Peers in Python: numpy's floating-point noise, which discloses records in its low bits, scikit-learn's
-//! machines, and PyTorch's networks.
+//! Peers in Python: numpy's noise, scikit-learn's support vector machines, and PyTorch's networks. The low
+//! bits of numpy's floating-point noise disclose records.
 
 use crate::{Contestant, Result};
 use std::cell::RefCell;

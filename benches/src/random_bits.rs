@@ -18,8 +18,8 @@ pub(crate) fn raw(name: &str, bits: f64, values: usize) -> Contestant {
     })
 }
 
-/// Creates a contestant that draws `bits` raw bits, divided equally among `threads` threads. All these bits
-/// count as one value.
+/// Creates a contestant that draws `bits` raw bits, divided equally among `threads` threads. Its time is for
+/// all these bits together.
 pub(crate) fn raw_on(threads: usize, bits: f64) -> Result<Contestant> {
     let pool = threads::pool(threads)?;
     let mut streams: Vec<_> = (0..threads as u64).map(ChaCha20Rng::seed_from_u64).collect();

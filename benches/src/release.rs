@@ -40,7 +40,8 @@ pub(crate) fn released(
     Ok(Contestant::timed(name, values, move || Ok(design.mechanism().release(&table, &mut randomness)?)))
 }
 
-/// Returns the number of random bits per released value, from the final position of the random stream.
+/// Returns the number of random bits per released value. The final position of the random stream gives this
+/// number.
 fn bits(design: &Design, table: &Table) -> Result<f64> {
     let mechanism = design.local()?;
     let mut stream = Randomness::from_os()?.streams().stream(0);

@@ -1,4 +1,5 @@
-//! Reports: answers about a category, estimates from them, and whole records reported and collected.
+//! Reports, which are noisy answers of single people: answers about a category, frequencies estimated from
+//! them, reports of whole records, and synthetic records drawn from these reports.
 
 use crate::{Contestant, Host, Result, Section};
 use rand_chacha::ChaCha20Rng;
@@ -15,7 +16,7 @@ const LEVELS: u64 = 100;
 const EPSILON: f64 = 1.0;
 const ANSWERS: u64 = 20_000;
 
-/// Number of wines from whose records codes, directions and gradients are learned.
+/// Number of wines from whose records the designs learn their codes, directions and gradients.
 const VOLUNTEERS: usize = 384;
 
 /// Kinds of frequency oracles, and the peer's name of each kind, or `None` if the peer lacks it.
@@ -26,7 +27,7 @@ const KINDS: [(Kind, Option<&str>); 4] = [
     (Kind::HadamardResponse, None),
 ];
 
-/// Calls `receive` with the answer of each person, drawn from one stream.
+/// Calls `receive` with the noisy answer of each person. One random stream draws all answers.
 fn answers(oracle: &Oracle, mut receive: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let mut answer = vec![0; oracle.words()];

@@ -10,8 +10,8 @@ pub(crate) struct Section {
     /// Description of one value that the contestants compute.
     pub(crate) what: String,
     pub(crate) contestants: Vec<Contestant>,
-    /// Contestants whose times are lower limits. They only use a resource that every contestant needs, at the
-    /// rate of this machine.
+    /// Contestants whose times are lower limits. Each uses only one resource that every contestant needs,
+    /// such as memory traffic, at the rate that this machine reaches.
     pub(crate) limits: Vec<Contestant>,
     /// Function that writes a conclusion from the median times of `contestants`, in their order.
     pub(crate) conclusion: Option<fn(&[f64]) -> String>,

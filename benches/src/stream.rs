@@ -15,7 +15,7 @@ const RECORDS: usize = 20_000;
 const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
 
-/// Same records as a CSV file, as a Parquet file, and as an encoded table.
+/// The same records in three forms: a CSV file, a Parquet file, and an encoded table.
 pub(crate) struct Files {
     schema: Schema,
     csv: String,
@@ -177,7 +177,8 @@ fn section(format: Format, files: &Arc<Files>) -> Result<Section> {
     Ok(Section::new(what, contestants).limited_by(vec![limit]).concluding(slowest_part))
 }
 
-/// Names the slowest part of the whole, from the medians of [`section`].
+/// Sentences with the time of reading, noise and writing as parts of the time of a release, and the slowest
+/// part. `medians` has the median times of the contestants of [`section`], in their order.
 fn slowest_part(medians: &[f64]) -> String {
     let &[whole, _, reading, releasing, writing, ..] = medians else { return String::new() };
     let parts = [("reading", reading), ("noise", releasing), ("writing", writing)];

@@ -1,4 +1,4 @@
-//! Whole records by a trusted curator, from noisy tables of counts.
+//! Release of synthetic whole records by a trusted curator, who draws them from a model of noisy counts.
 
 use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
@@ -35,8 +35,8 @@ struct Task {
     /// Time of the code of MST's authors on the data set, in seconds of one core. The code is in no package
     /// registry.
     official: &'static str,
-    /// File of the levels for peers that do not read our records: one 32-bit number for each of n records and
-    /// m attributes.
+    /// File of the levels (bins or categories, by index) for peers that do not read our records: one 32-bit
+    /// number for each of n records and m attributes.
     file: PathBuf,
     levels: Vec<usize>,
 }
@@ -86,7 +86,7 @@ impl Task {
         }))
     }
 
-    /// Contestant in Python.
+    /// Contestant of the peer dpmm in the process `python`.
     fn peer(&self, python: &Python) -> Contestant {
         let levels: Vec<String> = self.levels.iter().map(usize::to_string).collect();
         let task = format!("{EPSILON} {DELTA} {} {}", levels.join(","), self.file.display());

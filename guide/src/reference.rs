@@ -1,5 +1,5 @@
 //! Reference pages from the registry. A page has the purpose of a mechanism, its parameters, its card, and
-//! its results in the benchmark suite. The card is the guarantee of an example in words.
+//! its results in the benchmark suite. The card states in words the guarantee of the mechanism on an example.
 
 use scumble::core::{Plugin, Registry};
 use serde_json::Value;
@@ -129,8 +129,8 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
-/// Table with the results of the mechanism `name` over all tasks of the suite, by unit of privacy. The table
-/// is empty if `benchmark` has no such results.
+/// Table with the results of the mechanism `name` over all tasks of the suite. Each row is for one unit of
+/// privacy and trust model, a section of `benchmark`. The text is empty if `benchmark` has no such results.
 fn accuracy(name: &str, benchmark: &str) -> String {
     let mut table = String::new();
     let (mut heading, mut is_overall) = ("", false);

@@ -1,5 +1,5 @@
-//! Measured results of adversaries against a release, and the bounds on these results that its guarantee
-//! implies.
+//! Measured results of adversaries against a release, and the bounds on these results that the release's
+//! guarantee implies.
 
 use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
@@ -19,8 +19,8 @@ use std::fmt;
 pub struct Adversary {
     /// Share of the records that the adversary knows, in (0, 1).
     pub known_share: f64,
-    /// Also trains a neural network, and uses it for the coordinates that the network reconstructs better
-    /// than ridge regression does.
+    /// If true, the adversary also trains a neural network. It uses the network for each coordinate of a
+    /// record that the network reconstructs better than ridge regression does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
 }
@@ -54,8 +54,8 @@ impl Adversary {
     /// no record's released row, and all scores are NaN.
     ///
     /// # Errors
-    /// Same errors as [`acquaintance`], and [`Error::Core`] if the release has reports, and its table does
-    /// not have their layout.
+    /// Same errors as [`acquaintance`], and [`Error::Core`] if the mechanism releases reports (noisy answers,
+    /// one per person), and the released table does not have the layout of reports.
     pub(super) fn scores(
         &self,
         records: &Table,
@@ -67,7 +67,7 @@ impl Adversary {
             return Ok(Metric::for_subject(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
         }
         let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
-        // If the release has reports, they are converted to numbers that the adversary can learn from.
+        // Reports (noisy answers, one per person) are converted to numbers that the adversary can learn from.
         let adversary_view =
             release.collector().map(|collector| collector.adversary_view(&release.table)).transpose()?;
         let seen = adversary_view.as_ref().unwrap_or(&release.table);
@@ -127,19 +127,20 @@ impl Metric {
     /// Bound that a guarantee for whole records implies for this metric, if any. `variance` is the sum of the
     /// variances of all features.
     ///
-    /// It is an upper bound for reconstruction R² and the advantages, and a lower bound for the normalised
-    /// MSE of an unbiased estimate.
+    /// The result is an upper bound on reconstruction R² or on an advantage, and a lower bound on the
+    /// normalised MSE of an unbiased estimate.
     ///
     /// - Local differential privacy, or central differential privacy if neighbours replace one record. (ε, δ)
-    ///   implies an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015). A known
-    ///   privacy profile δ(·) implies an advantage of at most δ(0).
+    ///   implies an advantage of at most (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh and Viswanath 2015). If a
+    ///   local claim has a privacy profile δ(ε), the advantage is at most δ(0).
     /// - Pure differential privacy with δ = 0 implies a reconstruction R² of at most 1 − e^−ε. The posterior
     ///   of a record is a mixture that contains its prior with a weight of at least e^−ε. The posterior
     ///   variance is therefore at least e^−ε of the prior variance.
     /// - Perfect secrecy: an advantage and a reconstruction R² of zero.
-    /// - Mutual information, if the mechanism uses a random half of the records. It bounds the advantage of
-    ///   inferring whether a record is in this half (data-processing inequality).
-    /// - Cramér–Rao: a bound on the normalised MSE of an unbiased estimate.
+    /// - Mutual information, if the mechanism uses a random half of the records: the claimed nats bound the
+    ///   advantage of inferring whether a record is in this half (data-processing inequality).
+    /// - Cramér–Rao: the claimed bound on the squared error of an unbiased estimate, divided by `variance`,
+    ///   bounds the normalised MSE. A claim that protects only the features suffices.
     pub fn bound(self, guarantee: &Guarantee, variance: f64) -> Option<f64> {
         let claims = guarantee.claims.iter();
         let bounds = claims.filter_map(|claim| match (&claim.notion, claim.protects.covers(Unit::Record)) {
@@ -190,8 +191,8 @@ mod tests {
     use super::*;
     use scumble_core::{MutualInformation, Prior};
 
-    /// The claim is ln 2 nats minus the entropy of a coin with success probability e/(1 + e). It implies an
-    /// advantage of at most tanh ½, as ε = 1 does.
+    /// The claimed mutual information is ln 2 nats minus the entropy, in nats, of a coin with success
+    /// probability e/(1 + e). It implies an advantage of at most tanh ½, and ε = 1 implies the same bound.
     #[test]
     fn nats_bound_the_advantage_of_a_guess_of_membership_and_nothing_else() {
         let odds = 1.0_f64.exp();

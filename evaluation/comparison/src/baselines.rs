@@ -1,5 +1,5 @@
-//! Models that learn from no release. They learn from all or fewer training records in the clear, or from the
-//! volunteers' records.
+//! Models that learn from no release, for comparison with models that do. They learn from some or all
+//! training records in the clear, or from the records of volunteers (people who allow this).
 
 use super::cells::Cell;
 use super::reference::{Knows, LearnsFrom, Reference};
@@ -14,8 +14,8 @@ use serde_json::Value;
 const FEWEST: usize = 20;
 
 impl Comparison {
-    /// Sizes of the learning curve: a small number of training records, repeatedly doubled, and finally the
-    /// number of records that a trial releases.
+    /// Numbers of training records at which the learning curve is measured: a small number, repeatedly
+    /// doubled, and finally the number of records that a trial releases.
     fn clean_sizes(&self) -> Vec<usize> {
         let (released, _) = self.split(0).sizes();
         let classes = match self.data.domain.target() {
@@ -27,7 +27,8 @@ impl Comparison {
         doubled.take_while(|size| *size < released).chain([released]).collect()
     }
 
-    /// Cells of models that learn from no release. Each cell scores all models of the comparison.
+    /// One [`Cell`] for each set of records that models learn from instead of a release. Each cell scores all
+    /// models of the comparison.
     pub(super) fn reference_cells(
         &self,
         volunteers: &Volunteers,
@@ -55,8 +56,9 @@ impl Comparison {
         Ok(clean.chain(from_volunteers).map(cell).collect())
     }
 
-    /// References by model and metric. `scored` has the trials of `cells` in order, and `baseline` returns
-    /// the baseline's score in each trial.
+    /// One [`Reference`] (score without a release) for each model, metric and set of training data. `scored`
+    /// has the scores of all trials, cell by cell in the order of `cells`. `baseline` returns the baseline's
+    /// score by a metric in each trial.
     pub(super) fn references(
         &self,
         cells: &[Cell],

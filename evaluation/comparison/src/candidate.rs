@@ -12,7 +12,8 @@ pub struct Candidate {
     pub plugin: Plugin,
     /// Parameters of the mechanism: an object, or null for the defaults.
     pub parameters: Value,
-    /// Candidate values of parameters that are chosen on volunteers, separately at each budget.
+    /// Candidate values of each parameter whose value is chosen by scores on volunteers' records, separately
+    /// at each budget.
     pub tune: BTreeMap<String, Vec<Value>>,
     /// True if the mechanism was requested by name. If such a mechanism does not apply to the data, the
     /// comparison fails. Any other mechanism that does not apply is left out.
@@ -32,8 +33,7 @@ impl Candidate {
         plugins.map(|plugin| Self::new(*plugin)).collect()
     }
 
-    /// Parameters that were given, as an object. A parameter that is chosen on volunteers has the list of its
-    /// candidate values.
+    /// Given parameters, as a JSON object. A parameter in `tune` has the list of its candidate values.
     pub(super) fn given(&self) -> Value {
         let mut given = match &self.parameters {
             Value::Null => json!({}),
@@ -57,7 +57,7 @@ impl Candidate {
         all.map(|parameters| Self { parameters: option(parameters), ..Self::new(self.plugin) }).collect()
     }
 
-    /// Values that this candidate has for the parameters in the `tune` of `tuned`.
+    /// Values that this candidate has for the parameters that `tuned.tune` lists.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.parameters.as_object().into_iter().flatten();
         let own = own.filter(|(name, _)| tuned.tune.contains_key(*name));

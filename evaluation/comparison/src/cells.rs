@@ -11,22 +11,24 @@ use serde_json::Value;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 
-/// Candidate that was designed at one budget, with its scorers.
+/// Candidate that was designed at one budget, with the models, adversaries and other [`Scorer`]s of its
+/// releases.
 pub(super) struct Cell {
     /// Candidate with the chosen parameters.
     pub(super) candidate: Candidate,
-    /// Parameters in the form that rows list.
+    /// Parameters in the form that the outcome's rows list.
     pub(super) parameters: Value,
-    /// Shell command that saves this design; `None` if the data have no schema.
+    /// Shell command that makes this design and saves it; `None` if the data have no schema.
     pub(super) design: Option<String>,
     pub(super) epsilon: Option<f64>,
     pub(super) designed: Design,
-    /// Choice on volunteers, if one was made.
+    /// Choice of the mechanism's parameters on volunteers' records, if one was made.
     pub(super) tuned: Option<Tuned>,
-    /// Scorers of the cell. Models have the hyper-parameters that were chosen on volunteers.
+    /// Scorers of the cell. Hyper-parameters that were chosen on volunteers' records are fixed to the chosen
+    /// values.
     pub(super) scorers: Vec<Scorer>,
     pub(super) learns_from: LearnsFrom,
-    /// Shuffling of the reports, if any. The cell's ε is then the central one.
+    /// Shuffling of the reports, if any. `epsilon` is then the central ε of the shuffled reports.
     pub(super) shuffled: Option<Shuffled>,
 }
 
@@ -68,9 +70,10 @@ struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// Cell of the option that does best at `epsilon`. The cell reuses the option's design in `probes` if
-    /// that design has the budget `epsilon` or no claim of differential privacy, and needs no separate label
-    /// mechanism.
+    /// Cell at `epsilon` of the option (combination of parameter values) with the best score on volunteers'
+    /// records. `probes` has an earlier design of each option. The option's design is reused if it has the
+    /// budget `epsilon` or claims no differential privacy, provided that no separate mechanism releases the
+    /// label.
     fn cell_at(&self, epsilon: f64, probes: &mut [Option<Design>]) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // A mechanism without differential privacy makes the same claims at every budget.
@@ -155,7 +158,8 @@ impl Entered<'_> {
 }
 
 impl Comparison {
-    /// Cells of every candidate that applies, at every budget, and the candidates that do not apply.
+    /// Cells of every candidate that applies to the data, at every budget, and the candidates that do not
+    /// apply.
     pub(super) fn cells(
         &self,
         volunteers: &Volunteers,
@@ -269,7 +273,8 @@ impl Comparison {
         Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
     }
 
-    /// Index of the option that does best on volunteers, by the score of the first model.
+    /// Index of the option (combination of parameter values) with the best score of the first model on
+    /// volunteers' records; 0 if `rehearsal`, which computes these scores, is `None`.
     fn best_of(&self, options: &[Candidate], rehearsal: Option<&Rehearsal>, epsilon: f64) -> Result<usize> {
         let Some(rehearsal) = rehearsal.filter(|_| options.len() > 1) else {
             return Ok(0);
@@ -292,8 +297,8 @@ impl Comparison {
         }
     }
 
-    /// Scorers on releases of this candidate. Without private validation, a tuned model is replaced by its
-    /// option that does best on volunteers.
+    /// Scorers of this candidate's releases. Without private validation, a model with hyper-parameters to
+    /// choose is replaced by its option with the best score on volunteers' records.
     pub(super) fn chosen_scorers(
         &self,
         candidate: &Candidate,
@@ -344,7 +349,7 @@ fn check_alike(candidate: &Candidate, probes: &[Design]) -> Result<()> {
     Ok(())
 }
 
-/// Notion of each claim and the unit that it protects, without the numbers.
+/// Protected unit and privacy notion of each claim, without the claimed numbers.
 fn claimed(guarantee: &Guarantee) -> Vec<(Unit, Discriminant<Notion>)> {
     guarantee.claims.iter().map(|claim| (claim.protects, discriminant(&claim.notion))).collect()
 }

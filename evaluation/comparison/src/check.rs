@@ -13,8 +13,8 @@ impl Comparison {
     /// Checks all settings.
     ///
     /// # Errors
-    /// [`Error::Data`] for settings that are out of range, do not fit the data, or are listed twice.
-    /// [`Error::Core`] for an invalid budget.
+    /// [`Error::Data`] for a setting that is out of range or does not fit the data, and for a mechanism,
+    /// model or metric that is listed twice. [`Error::Core`] for an invalid budget.
     pub(super) fn check_settings(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         check_trials(self.trials)?;
@@ -54,8 +54,8 @@ impl Comparison {
         check_share("label_share", self.label_share)
     }
 
-    /// Checks that there are records to choose parameters on, and values to choose from, wherever parameters
-    /// are chosen.
+    /// Checks the choices among several values of a parameter: each needs a non-empty list of values, and
+    /// records on which the values are compared.
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         let is_tuned = |candidate: &&Candidate| !candidate.tune.is_empty();

@@ -5,7 +5,7 @@ use super::{Against, Knows, Outcome, Row, Scores, Trust};
 use scumble_core::{Notion, Unit};
 use std::fmt;
 
-/// Unit of privacy, and trust model.
+/// Goal of a recommendation: the unit of privacy (protected part of a record), and the trust model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Goal {
     /// Protected part of a record.
@@ -45,7 +45,8 @@ pub struct Choice<'a> {
     /// Title and row of the best mechanism. The value is `None` without evidence that this mechanism is
     /// [better](Scores::is_better) than predictions without a release.
     pub best: Option<(&'a str, &'a Row)>,
-    /// Reference that the best mechanism was tested against, and the p-value of the test.
+    /// Predictions without a release that the best mechanism was tested against, and the p-value of this
+    /// test.
     pub tried: Option<Against>,
     /// Loss of score compared with a model of all training records in the clear, in the metric's unit.
     pub cost: Option<f64>,

@@ -48,7 +48,8 @@ pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
     Error::Data(format!("{}: {what} is for {needed}, and {:?} is {found}", data.name, data.target))
 }
 
-/// Score on held-out test records by every metric that applies.
+/// Scores of `predicted`, the predictions for held-out test records with the targets `truth`, by every metric
+/// that applies to these targets.
 pub(super) fn score(
     data: &DataSet,
     predicted: &Predicted,

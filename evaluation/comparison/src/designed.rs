@@ -1,4 +1,4 @@
-//! Command that saves the design of a row.
+//! Shell command that makes the design of a row (one score of the outcome) and saves it.
 
 use super::shuffler::Shuffled;
 use super::{Candidate, Comparison};
@@ -7,7 +7,7 @@ use scumble_datasets::SchemaAt;
 use serde_json::Value;
 
 /// Placeholder file name for the volunteers' records in design commands. A comparison selects its volunteers
-/// among the data set's records, so they have no file of their own.
+/// among the data set's records, so the volunteers' records have no file of their own.
 pub const VOLUNTEERS: &str = "volunteers.csv";
 
 impl Comparison {

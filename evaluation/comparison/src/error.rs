@@ -43,12 +43,12 @@ pub enum Error {
         /// Cause.
         source: Box<Error>,
     },
-    /// A mechanism that was requested by name does not apply.
+    /// A mechanism that was requested by name does not apply to the data.
     #[error("{mechanism} is left out: {reason}")]
     LeftOut {
         /// Mechanism.
         mechanism: String,
-        /// Reason why it does not apply, with the column if one is the reason.
+        /// Reason why the mechanism does not apply, with the name of the column if a column is the reason.
         reason: String,
         /// True if the mechanism learns from volunteers' records, and there were no volunteers.
         lacks_volunteers: bool,

@@ -113,8 +113,8 @@ enum Kind {
     Time,
 }
 
-/// Mechanism or model. `set` fixes parameters, `grid` compares several values of a parameter, and `tune`
-/// chooses among several values.
+/// Mechanism or model. `set` fixes parameters. `grid` lists values of a parameter that are all compared.
+/// `tune` lists values of a parameter, of which the comparison chooses one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
@@ -314,7 +314,7 @@ impl Experiment {
         Ok(models)
     }
 
-    /// Checks the file without its data.
+    /// Checks the settings of the file, without loading the data.
     fn check(&self) -> Result<()> {
         let delta = self.delta.unwrap_or(0.0);
         self.named("delta", check_epsilons(&[1.0], delta))?;
@@ -415,7 +415,8 @@ fn lists_to_json(lists: &BTreeMap<String, Vec<toml::Value>>) -> BTreeMap<String,
     lists.iter().map(|(name, values)| (name.clone(), values.iter().map(to_json).collect())).collect()
 }
 
-/// JSON value that `--set` would read from the same text. Infinite numbers and dates become text.
+/// JSON value that the command's option `--set` would read from the same text. Infinite numbers and dates
+/// become text.
 fn to_json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),

@@ -24,10 +24,10 @@ const QUERIES: usize = 1_000;
 /// Random seed of the pairs and queries, which are the same for all tables of a domain.
 const SEED: u64 = 1;
 
-/// Distances of `released` from `records` by every metric of a table.
+/// Distances of `released` from `records` by each of the three metrics of released tables.
 ///
-/// Without `released`, the distances are those of the baseline, which spreads records uniformly over the
-/// bins. The distances are NaN if the release lacks the columns or the kind of target of `domain`.
+/// Without `released`, the result has the distances of the baseline, whose records are spread uniformly over
+/// the bins. The distances are NaN if the release lacks the columns or the kind of target of `domain`.
 pub(super) fn fidelity(
     domain: &RecordDomain,
     records: &Table,
@@ -91,14 +91,14 @@ impl Cells {
         Some(Self { columns, records: table.len() })
     }
 
-    /// Bin of each record by one attribute, or pair of bins by two attributes, as one number.
+    /// Code of each record: the bin of one attribute, or the pair of bins of two attributes, as one number.
     fn together(&self, attributes: &[usize]) -> impl Iterator<Item = u64> {
         let joint_cell =
             |row: usize| attributes.iter().fold(0, |cell, &at| cell << 32 | u64::from(self.columns[at][row]));
         (0..self.records).map(joint_cell)
     }
 
-    /// Share of the records that meets all conditions.
+    /// Share of the records that meet all conditions of `query`.
     fn share(&self, query: &[Condition]) -> f64 {
         let meets = |row: &usize| query.iter().all(|(at, cells)| cells.contains(&self.columns[*at][*row]));
         (0..self.records).filter(meets).count() as f64 / self.records as f64
@@ -117,13 +117,14 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// Mean total variation distance over all `sets` of one or two attributes.
+    /// Mean of [`distance`](Self::distance) over all `sets` of one or two attributes.
     fn mean_distance(&self, sets: &[Vec<usize>]) -> f64 {
         mean(sets.iter().map(|attributes| self.distance(attributes)))
     }
 
-    /// Total variation distance by one or two attributes: half the sum over all bins of the absolute
-    /// difference of shares.
+    /// Total variation distance between training records and released records by one or two attributes. It is
+    /// half the sum of |p − q| over all bins, or pairs of bins. Here p and q are the shares of the two sets
+    /// of records in the bin.
     fn distance(&self, attributes: &[usize]) -> f64 {
         let mut counts: HashMap<u64, [usize; 2]> = HashMap::new();
         for (side, table) in [(0, Some(&self.truth)), (1, self.released.as_ref())] {
@@ -152,7 +153,7 @@ impl Compared<'_> {
         }))
     }
 
-    /// Share of uniformly spread records that meets all conditions.
+    /// Share of uniformly spread records that meet all conditions of `query`.
     fn even(&self, query: &[Condition]) -> f64 {
         let share =
             |(at, cells): &Condition| cells.clone().count() as f64 / self.attributes[*at].levels() as f64;
@@ -216,15 +217,15 @@ mod tests {
         scores.try_into().unwrap()
     }
 
-    /// Four training records and two released records. The number is in the first bin for three of the four
-    /// and for one of the two. The class is "yes" for one of the four and for both of the two.
+    /// Three of four training records, and one of two released records, have a number in the first bin. One
+    /// of the training records, and both released records, have the class "yes".
     #[test]
     fn distances_are_those_counted_by_hand() {
         let (records, released) =
             (table(&[0.0, 0.01, 0.05, 0.9], &[0, 0, 0, 1]), table(&[0.02, 7.0], &[1, 1]));
         let [one, two, _] = scores(&records, Some(&released));
-        // ½(¼ + ¼ + ½) for the first, next-to-last and last bins of the number; and ¾ for the class. A number
-        // above the upper bound is in the last bin.
+        // The distance of the number is ½(¼ + ¼ + ½), from its first, next-to-last and last bins. The
+        // distance of the class is ¾. A number above the upper bound is in the last bin.
         assert_abs_diff_eq!(one, (0.5 + 0.75) / 2.0, epsilon = 1e-12);
         // No pair of bins occurs in both tables.
         assert_abs_diff_eq!(two, 1.0, epsilon = 1e-12);

@@ -2,12 +2,12 @@
 //!
 //! A *candidate* is a mechanism with its parameters, and a *cell* is a candidate at one budget ε. Each cell
 //! runs the same number of *trials*. In each trial, it releases the training records of one split.
-//! *Volunteers* are people who allow designs and models to learn from their records. These records are
-//! neither released nor used for tests.
+//! *Volunteers* are people who allow the design of a mechanism, and models, to learn from their records. The
+//! volunteers' records are neither released nor used for tests.
 //!
-//! A model learns from the release, and is scored on held-out test records. An adversary learns from the
-//! release, and is scored on the records that it does not know. The released table is compared with the
-//! training records.
+//! A model learns from the release, and is scored on held-out test records. An adversary knows the release
+//! and some of the records, and is scored on its inferences about the other records. The released table is
+//! compared with the training records.
 
 mod adversary;
 mod baselines;
@@ -88,26 +88,27 @@ pub struct Comparison {
     pub splitting: Splitting,
     /// Models; each learns from the same releases.
     pub models: Vec<Model>,
-    /// Metrics; each scores the same predictions, adversaries or released tables.
+    /// Metrics. Each scores a model's predictions, an adversary, or the released table.
     pub metrics: Vec<Metric>,
-    /// Reconstruction adversary, which is used if a metric measures its results.
+    /// Adversary that reconstructs records. It is used only if one of `metrics` scores it.
     pub adversary: Adversary,
-    /// Part of each record that must be protected. Mechanisms that cannot protect it are left out, unless
-    /// they claim nothing. With `None`, each mechanism protects as much as it can, and its row names the
-    /// protected part.
+    /// Part of each record that must be protected. A mechanism that cannot protect this part is left out,
+    /// unless its guarantee protects no part at all. With `None`, each mechanism protects as much as it can,
+    /// and its row of the outcome names the protected part.
     pub protect: Option<Protect>,
     /// Share of ε for the label, in (0, 1), if a separate mechanism releases the label.
     pub label_share: f64,
-    /// Also compares local mechanisms whose reports pass through a shuffler. Their central ε is then one of
-    /// `epsilons`.
+    /// Also compares local mechanisms with a shuffler, which permutes all people's reports at random. The
+    /// central ε of the shuffled reports is then one of `epsilons`.
     pub shuffler: bool,
-    /// Restricts models to the release. Otherwise they also learn from volunteers' records with labels.
+    /// If true, models learn only from the release. If false, they also learn from the volunteers' records,
+    /// provided that these have labels.
     pub release_alone: bool,
     /// Random seed of splits and noise.
     pub seed: u64,
 }
 
-/// Warning of [`Comparison::warning`].
+/// Warning about scores of a data set that is not public.
 const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores of private records in the clear. \
                            They are for the owner of the data. Choosing a mechanism by these scores spends \
                            privacy that no budget counts.";
@@ -143,7 +144,8 @@ impl Comparison {
         }
     }
 
-    /// Budget ε at which claims are printed in full: 1 if `epsilons` has it, otherwise the first finite one.
+    /// Budget ε at which the claims of each mechanism are displayed in full: 1 if `epsilons` has it,
+    /// otherwise the first finite budget. The result is `None` without a finite budget.
     pub fn claims_at(&self) -> Option<f64> {
         let finite = || self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
         finite().find(|epsilon| *epsilon == 1.0).or_else(|| finite().next())

@@ -21,11 +21,11 @@ pub enum Metric {
     BalancedAccuracy,
     /// Mean over the classes of F₁, the harmonic mean of precision and recall.
     MacroF1,
-    /// Area under the ROC curve, as the mean over the classes, each against the rest.
+    /// Area under the ROC curve of a class against all other classes, as the mean over the classes.
     ///
-    /// It is the probability that a record of the class scores higher for this class than a record outside
-    /// it; a tie counts half. The value is NaN if a model has no class scores, or if the release's key, which
-    /// decodes predictions, changes the predictions.
+    /// The area is the probability that a record of the class scores higher for this class than a record
+    /// outside it; a tie counts half. The value is NaN if a model has no class scores. It is also NaN if the
+    /// release has a key that decodes predictions, and decoding changes them.
     Auc,
     /// Root of the mean squared error, in the target's unit.
     Rmse,
@@ -59,15 +59,15 @@ pub enum Metric {
     /// For a release from a random half of the records, the adversary knows all records, and infers whether a
     /// record is in this half. The value is NaN if the mechanism has no noisy statistics.
     Membership,
-    /// Total variation distance of the released table from the training records by one column. It is the mean
-    /// over all columns and the target.
+    /// Total variation distance between the distributions of one column in the released table and in the
+    /// training records. It is the mean over all columns and the target.
     ///
-    /// Numbers are in 16 public bins of equal width. The value is NaN if the release has other columns than
-    /// the training records.
+    /// Numbers are counted in 16 bins of equal width between their public bounds. The value is NaN if the
+    /// release has other columns than the training records.
     OneWayDistance,
-    /// Total variation distance of the released table from the training records by two columns together. It
-    /// is the mean over all pairs of columns, or over 1,000 random pairs if there are more than 45 columns,
-    /// including the target.
+    /// Total variation distance between the joint distributions of two columns in the released table and in
+    /// the training records. It is the mean over all pairs of columns, or over 1,000 random pairs if there
+    /// are more than 45 columns, including the target.
     TwoWayDistance,
     /// Mean absolute error of the released table's answers to 1,000 random queries. Each query asks for the
     /// share of records that meet two or three conditions.
@@ -91,8 +91,8 @@ pub(super) enum Subject {
     Table,
 }
 
-/// Largest share of the largest class at which accuracy is the default. Above it, the majority-class baseline
-/// has a high accuracy, and balanced accuracy is the default.
+/// Largest share of the most frequent class at which accuracy is the default metric. Above it, the
+/// majority-class baseline has a high accuracy, and balanced accuracy is the default.
 const UNEQUAL: f64 = 2.0 / 3.0;
 
 /// Name, title and subject of each metric, in the order of the enum.
@@ -172,7 +172,7 @@ impl Metric {
         self.subject() == Subject::Table
     }
 
-    /// Metrics of one subject.
+    /// Metrics that measure the object `subject`.
     pub(super) fn for_subject(subject: Subject) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |metric| metric.subject() == subject)
     }
@@ -249,8 +249,8 @@ impl Metric {
     }
 
     /// Score of `prediction` against `truth`, both for the same records. A difference of 1 between encoded
-    /// targets is `width` in the target's own unit. The result is `None` if the metric does not measure
-    /// predictions of this kind, or if `prediction` and `truth` have different kinds of target.
+    /// targets is `width` in the target's own unit. The result is `None` if `prediction` and `truth` have
+    /// different kinds of target, or if the metric does not apply to this kind.
     pub(super) fn score(self, prediction: &Predicted, truth: &Target, width: f64) -> Option<f64> {
         match (&prediction.target, truth) {
             (Target::Class(predicted), Target::Class(truth)) => match self {

@@ -34,9 +34,9 @@ struct Learner {
     settings: &'static [&'static str],
     /// Checks that the settings are in their ranges.
     check: fn(&Settings) -> Result<()>,
-    /// Fits the model to the release, and predicts the targets of test records. The test records are given in
-    /// the space of the release. Classifiers also return class scores. A noise-aware learner uses the noise
-    /// distribution that the release states.
+    /// Fits the model to the release, and predicts the targets of test records. The test records are given as
+    /// they would have been released without noise. Classifiers also return class scores. A noise-aware
+    /// learner uses the noise distribution that the release states.
     predict: Predictor,
     /// Function like `predict` for labels that are released as vectors; `None` if the learner does not
     /// support them.
@@ -46,7 +46,7 @@ struct Learner {
 type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
 /// [`Learner`] of classes, with the hyper-parameters that `$params` reads. For a noise-aware learner, the
-/// method `$setter` of the parameters sets the probabilities of flipped labels.
+/// parameters have a method `$setter` that sets the probabilities with which the mechanism flips labels.
 macro_rules! learner {
     ($name:literal, $title:literal, $settings:ident, $params:ident $(, $setter:ident)?) => {
         Learner {
@@ -70,8 +70,8 @@ macro_rules! learner {
 
 /// All learners. The first one that learns a kind of target is the default for this kind.
 ///
-/// A noise-aware learner uses the information of [`Release::noise`]. Without usable information it equals the
-/// learner without noise awareness.
+/// A noise-aware learner uses the noise distribution in [`Release::noise`]. If it has no use for this
+/// distribution, it equals the learner of the same name without `noise-aware`.
 const LEARNERS: &[Learner] = &[
     learner!("logistic", "logistic regression", LOGISTIC, logistic),
     learner!("noise-aware-logistic", "noise-aware logistic regression", LOGISTIC, logistic, label_flip),
@@ -106,7 +106,7 @@ const LEARNERS: &[Learner] = &[
     },
 ];
 
-/// Passes `known` to `params` by their method `tell`, or returns `params` unchanged if `known` is `None`.
+/// Passes `known` to `params` by the method `tell`, or returns `params` unchanged if `known` is `None`.
 fn with_known<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     match known {
         Some(known) => tell(params, known),
@@ -124,7 +124,8 @@ trait Scoring: PredictInplace<Array2<f64>, Array1<usize>> {
     fn scores(&self, records: &Array2<f64>) -> Result<ClassScores>;
 }
 
-/// Implements [`Scoring`] by the method `$values`, with a `?` if it may fail.
+/// Implements [`Scoring`] for each model by the model's method `$values`. The macro's input marks a method
+/// that may fail by `?`.
 macro_rules! scoring {
     ($($model:ty: $values:ident $(($fails:tt))?),*) => {$(
         impl Scoring for $model {
@@ -243,7 +244,7 @@ fn whole(name: &str, value: f64) -> Result<u32> {
     Err(Error::Data(format!("{name} must be a whole number, one or more, and {value} is not")))
 }
 
-/// Model with its hyper-parameters. Some may be chosen among several values.
+/// Model with its hyper-parameters. Some hyper-parameters may be chosen among several values.
 #[derive(Clone)]
 pub struct Model {
     learner: &'static Learner,
@@ -283,8 +284,8 @@ impl Model {
     /// # Errors
     /// - [`Error::Data`] for an unknown name or hyper-parameter, with the nearest or all valid names.
     /// - [`Error::Data`] for a value that is not a number.
-    /// - [`Error::Linear`] for a linear model, [`Error::Machine`] for a support vector machine, and
-    ///   [`Error::Network`] for a network, if a number is out of its range.
+    /// - For a number out of its range: [`Error::Linear`] for a linear model, [`Error::Machine`] for a
+    ///   support vector machine, and [`Error::Network`] for a network.
     pub fn new(name: &str, settings: &Map<String, Value>) -> Result<Self> {
         let learner = LEARNERS.iter().find(|learner| learner.name == name).ok_or_else(|| {
             let names = LEARNERS.iter().map(|learner| learner.name);
@@ -307,8 +308,8 @@ impl Model {
         Ok(Self { learner, settings: checked, tune: BTreeMap::new() })
     }
 
-    /// This model with hyper-parameters that are chosen among the values in `tune`, on volunteers or by
-    /// private validation.
+    /// This model, with hyper-parameters that a comparison chooses among the values in `tune`. It chooses by
+    /// scores on volunteers' records, or by private validation ([`validation`](crate::validation)).
     ///
     /// # Errors
     /// Same errors as [`new`](Self::new) for each of the values, and [`Error::Data`] for an empty list.
@@ -337,7 +338,7 @@ impl Model {
         !self.tune.is_empty()
     }
 
-    /// Values that this model has for the hyper-parameters that are chosen in `tuned`.
+    /// Values that this model has for the hyper-parameters that `tuned` chooses among several values.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.settings.iter().filter(|(name, _)| tuned.tune.contains_key(*name));
         own.map(|(name, &value)| (name.clone(), number::to_json(value))).collect()
@@ -374,8 +375,8 @@ impl Model {
         !matches!(released, TargetLayout::Vector { .. }) || self.learner.vectors.is_some()
     }
 
-    /// Learns from the release, and predicts the targets of test records. `test` has these records in the
-    /// space of the release. The result has class scores if the model has them.
+    /// Learns from the release, and predicts the targets of test records. `test` has these records as they
+    /// would have been released without noise. The result has class scores if the model has them.
     ///
     /// # Errors
     /// Any error of the fit, and an error if the released targets are not of the kind that the model learns.
@@ -470,8 +471,8 @@ mod tests {
             }
             let Target::Class(truth) = release.table.target() else { unreachable!() };
             let area = auc(scores, truth);
-            // No line separates the middle one of three classes from the rest. If its area is only ½, the
-            // mean area is (1 + ½ + 1)/3.
+            // No line separates the middle one of three classes from the rest. If the area of the middle
+            // class is only ½, the mean area is (1 + ½ + 1)/3.
             assert!(area > 0.8, "{} of {classes}: {area}", learner.name);
         }
     }

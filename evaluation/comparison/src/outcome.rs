@@ -1,4 +1,4 @@
-//! Outcome of a comparison, for people and machines.
+//! Outcome of a comparison, as text for people, CSV and JSON.
 
 use super::reference::{Knows, Reference, numbers, score};
 use super::scorer::Named;
@@ -32,8 +32,8 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
     /// Score of the baseline by the first metric. For models, the baseline is the majority class or the mean.
-    /// For adversaries, the score is the result without a release. For tables, it is the score of uniformly
-    /// spread records.
+    /// For an adversary, it is the adversary's result without a release. For the released table, it is the
+    /// score of uniformly spread records.
     #[serde(serialize_with = "score")]
     pub baseline: f64,
     /// Scores of the baseline by every metric.
@@ -62,7 +62,8 @@ pub struct Row {
     /// values. If a separate mechanism releases the label, the label's share of ε is included.
     pub parameters: Value,
     /// Shell command that designs the mechanism and saves the design; `None` if the data have no schema. For
-    /// a design that volunteers shaped, `volunteers.csv` is a placeholder for a file with their records.
+    /// a design that learns from volunteers' records, `volunteers.csv` is a placeholder for a file with these
+    /// records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
     /// Budget ε; `None` for a mechanism that never claims differential privacy.
@@ -106,7 +107,7 @@ pub struct Row {
     /// Choices of mechanism and model parameters, and the records that the choices were made on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
-    /// Guarantee of a release with fresh randomness, of the number of records that a trial releases. It has a
+    /// Guarantee of a release with fresh randomness, for as many records as a trial releases. It has a
     /// warning if a claim is void.
     #[serde(serialize_with = "guarantee_for_machines")]
     pub guarantee: Guarantee,

@@ -15,7 +15,7 @@ pub(super) struct Predicted {
 /// Class scores of n records. A larger score favours the class more.
 #[derive(Debug, Clone)]
 pub(super) struct ClassScores {
-    /// Indices of the K classes that the model knows.
+    /// Indices of the K classes that the model can predict.
     pub(super) classes: Vec<usize>,
     /// Scores (n records × K classes).
     pub(super) values: Array2<f64>,
@@ -127,8 +127,8 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// Mean area under the ROC curve over all classes that occur in `truth`, each against the rest.
 ///
-/// If two classes have opposite scores, their areas are equal. The result is NaN if only one class occurs, or
-/// if a score is NaN.
+/// If the scores of two classes differ only in sign, the areas of both classes are equal. The result is NaN
+/// if only one class occurs, or if a score is NaN.
 pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
     let classes: BTreeSet<usize> = truth.iter().copied().collect();
     match classes.len() {
@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(auc(&two_classes(&[-0.0, 0.0, 0.0, -0.0, 0.0]), &truth), 0.5);
     }
 
-    /// The record of class 0 has a larger score for its class than both others, and the record of class 1
-    /// than one of two others. The model does not know class 2.
+    /// The record of class 0 has a larger score for class 0 than both other records. The record of class 1
+    /// has a larger score for class 1 than one of the two other records. The model has no scores for class 2.
     #[test]
     fn the_area_of_more_classes_is_the_mean_of_each_against_the_rest() {
         let truth = array![0, 1, 2];

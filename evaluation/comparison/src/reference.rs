@@ -1,4 +1,4 @@
-//! References for every row: scores of models that learn from no release.
+//! References, with which the score of a release is compared: scores of models that learn from no release.
 
 use super::metric::Subject;
 use super::spread::mean_and_sd;
@@ -24,7 +24,7 @@ impl LearnsFrom {
     }
 }
 
-/// Training data of a reference, which learns from no release.
+/// Training data of a [`Reference`]'s model, which learns from no release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knows {
@@ -47,7 +47,7 @@ impl std::fmt::Display for Knows {
     }
 }
 
-/// Reference for rows: the score of a model that learns from no release.
+/// Score of a model that learns from no release, for comparison with the scores of releases.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reference {
     /// Training data of the model.

@@ -1,4 +1,5 @@
-//! Rows of an outcome, from the trials of each cell.
+//! Rows of an outcome, from the trials of each cell (one mechanism at one ε). A row is the score of a cell by
+//! one scorer and one metric.
 
 use super::adversary::variance;
 use super::cells::Cell;
@@ -17,8 +18,8 @@ use super::{
 use scumble_core::{Designed, Guarantee, ShapedBy, Unit};
 
 impl Comparison {
-    /// Rows of all scorers and metrics. `scored` has the trials of `cells` in order. Each trial released
-    /// `released` records, and `asked` people answered in private validation.
+    /// Rows of all scorers and metrics. `scored` has the scores of all trials, cell by cell in the order of
+    /// `cells`. Each trial released `released` records, and `asked` people answered in private validation.
     pub(super) fn rows(
         &self,
         cells: &[Cell],
@@ -46,7 +47,7 @@ impl Comparison {
         Ok(rows)
     }
 
-    /// Row of a scorer by one metric, from its trials.
+    /// Row of one cell, scorer and metric, from the scores in `trials`.
     fn row(
         &self,
         cell: &Cell,
@@ -81,8 +82,8 @@ impl Comparison {
         })
     }
 
-    /// Choice of a model's hyper-parameters: once for this cell on volunteers, or in each trial by private
-    /// validation.
+    /// Choice of a model's hyper-parameters: once for this cell on volunteers' records, or in each trial by
+    /// private validation. The result is `None` if no hyper-parameter is chosen.
     fn tuned_model(
         &self,
         cell: &Cell,
@@ -113,7 +114,8 @@ impl Comparison {
 }
 
 impl Comparison {
-    /// Adds to each row of a model its worth, and the test against predictions without a release.
+    /// Adds to each row of a model its [`Worth`] in clean records, and the test against predictions without a
+    /// release.
     pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize) {
         let shared = self.shared();
         for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
@@ -145,10 +147,10 @@ impl Comparison {
 }
 
 impl Row {
-    /// Upper bound on the worth under the row's guarantee, if one is known.
+    /// Upper bound on the [`Worth`] of a release with the row's guarantee, if one is known.
     ///
-    /// A bound is known for local differential privacy of whole records with δ = 0, if no volunteers were
-    /// used.
+    /// A bound is known for local differential privacy of whole records with δ = 0, if neither volunteers'
+    /// records nor private validation were used.
     fn at_most(&self, released: usize) -> Option<f64> {
         let dp = self.guarantee.local_dp(Unit::Record)?;
         let is_alone = self.guarantee.shaped_by == ShapedBy::PublicKnowledge && self.tuned.is_empty();

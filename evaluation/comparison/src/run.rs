@@ -27,8 +27,8 @@ impl Comparison {
     ///
     /// # Errors
     /// [`Error::Data`] for settings out of range, for too few records or classes, and if no mechanism
-    /// applies. [`Error::Core`] for an invalid budget or a failed design. If every cell fails, the error of
-    /// the first cell.
+    /// applies. [`Error::Core`] for an invalid budget or a failed design. If every cell with a release fails,
+    /// the error of the first cell.
     pub fn run(&self, on_start: impl FnOnce(u64), on_trial: impl Fn() + Sync) -> Result<Outcome> {
         self.run_with(None, on_start, on_trial)
     }
@@ -101,8 +101,8 @@ impl Comparison {
         })
     }
 
-    /// Rows of a comparison of a single candidate, without references, for the choice between options of its
-    /// parameters.
+    /// Rows of a comparison with a single candidate, without the scores of models that learn from no release.
+    /// The rows decide between options of the candidate's or the model's parameters.
     pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
         check_learnable(&self.data)?;
         self.check_settings()?;
@@ -119,7 +119,7 @@ impl Comparison {
         self.rows(&cells, &scored, split.sizes().0, split.asked.len())
     }
 
-    /// Scores of all trials, cell by cell, and the failures.
+    /// Scores of all trials, cell by cell, and the first failure of each cell.
     fn scored(
         &self,
         cells: &[Cell],
@@ -128,8 +128,8 @@ impl Comparison {
     ) -> Result<(Vec<Vec<Scored>>, Failures)> {
         let jobs: Vec<(usize, usize)> =
             (0..cells.len()).flat_map(|cell| (0..self.trials).map(move |trial| (cell, trial))).collect();
-        // Each job, which is one trial of one cell, draws its split again. To store all splits would take
-        // memory of the size of the data times the number of trials.
+        // Each job, which is one trial of one cell, draws its split again. Storing the splits of all trials
+        // would take too much memory.
         let scored: Result<Vec<Result<Vec<Scored>>>> = jobs
             .par_iter()
             .map(|&(cell, trial)| {
@@ -144,7 +144,7 @@ impl Comparison {
                 interrupt::check().map_err(scumble_core::Error::from)?;
                 on_trial();
                 match scored {
-                    // No later trial could be stored, so the run ends.
+                    // The store failed, so no later trial could be stored, and the run ends.
                     Err(error @ Error::Store(_)) => Err(error),
                     scored => Ok(scored),
                 }
@@ -187,7 +187,7 @@ impl Comparison {
             // is then the variance, and the advantage is zero.
             Metric::UnbiasedError => Some(1.0),
             _ if metric.is_of_adversary() => Some(0.0),
-            // The baseline has the same score for all records.
+            // The baseline gives all records the same class scores.
             Metric::Auc => Some(0.5),
             Metric::Accuracy => match self.data.domain.target() {
                 TargetDomain::Class { levels } => {

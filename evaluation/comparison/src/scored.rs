@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
-    /// Time of release and model, in seconds.
+    /// Time of the release and of the scorer, in seconds.
     pub(super) seconds: f64,
-    /// Index of the option that was best by the answers in private validation.
+    /// Index of the model's option that was best by the answers in private validation; `None` without private
+    /// validation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) chosen: Option<usize>,
 }

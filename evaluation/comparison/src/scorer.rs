@@ -75,8 +75,9 @@ impl Scorer {
         trial == 0 || *self != Self::Audit
     }
 
-    /// Returns true if the object can be scored on a release. `family` is the family of a released model, and
-    /// `None` for any other release. On a released model, no model of another family can be scored.
+    /// Returns true if the object can be scored on a release. `family` is the family of a released model,
+    /// such as `logistic`, and `None` for any other release. A [`Model`] of another family cannot be scored
+    /// on a released model.
     pub(super) fn is_of(&self, family: Option<&str>) -> bool {
         match (self, family) {
             (Self::Model(model), Some(family)) => model.name() == family,

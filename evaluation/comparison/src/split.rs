@@ -35,17 +35,17 @@ pub struct Splitting {
     /// Withholds the volunteers' labels. Neither designs nor models then learn from the labels.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unlabelled: bool,
-    /// Share of the other training records, in [0, 1), that is used for private validation and not released.
-    /// The people with these records say by randomised response whether a model is right about them. Each
-    /// trial draws these people anew.
+    /// Share in [0, 1) of the training records, without the volunteers', that is used for private validation
+    /// and not released. The people with these records say by randomised response whether a model is right
+    /// about them. Each trial draws these people anew.
     #[serde(skip_serializing_if = "is_zero")]
     pub validation: f64,
     /// Balances the classes of the training records: each class gets as many records as the rarest, drawn
     /// anew in each trial. The test records are unchanged.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub balance: bool,
-    /// Draws volunteers, training and test records with the class shares of all records, as near as whole
-    /// records allow.
+    /// Draws volunteers, training and test records such that each class has the same share as among all
+    /// records, as near as whole records allow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stratified: bool,
 }
@@ -64,8 +64,8 @@ pub enum SplitKind {
 }
 
 impl Splitting {
-    /// Random split with a share of all records for tests, with the same class shares among training and test
-    /// records.
+    /// Random split with the share `test_share` of all records for tests. Each class has nearly the same
+    /// share of the training and of the test records.
     pub fn random(test_share: f64) -> Self {
         Self {
             kind: SplitKind::Random { test_share },
@@ -129,7 +129,7 @@ impl Splitting {
         share_of(self.kind.sizes(data).0, self.volunteers)
     }
 
-    /// Rows of the volunteers, and of all others.
+    /// Indices of the volunteers' rows, and of all other rows.
     fn parted(&self, data: &DataSet, seed: u64) -> (Vec<usize>, Vec<usize>) {
         let mut volunteers: Vec<usize> = (0..data.table.len()).collect();
         let count = self.volunteers(data);
@@ -208,7 +208,8 @@ fn is_zero(share: &f64) -> bool {
     *share == 0.0
 }
 
-/// Rows of the records of one trial, and its random seeds. They are the same for every mechanism and budget.
+/// Row indices of one trial's training, validation and test records, and the trial's random seeds. All are
+/// the same for every mechanism and budget.
 pub(super) struct Split {
     train: Vec<usize>,
     pub(super) asked: Vec<usize>,
@@ -261,8 +262,9 @@ impl Split {
         Self { train, asked, test, noise_seed, answer_seed }
     }
 
-    /// Selects `records` training records, or all if there are fewer. The first of them include one of each
-    /// class, and the rest follow the class shares. A larger selection contains the smaller ones.
+    /// Selects `records` training records, or all if there are fewer. One record of each class comes first.
+    /// After these, each class has approximately its share of all training records. A larger selection
+    /// contains the smaller ones.
     pub(super) fn some_of_train(&self, records: usize, table: &PackedTable) -> Result<Table> {
         if records >= self.train.len() {
             return self.train(table);
@@ -357,13 +359,13 @@ pub fn balance(rows: &mut Vec<usize>, classes: &Array1<usize>, rng: &mut impl Rn
 }
 
 impl Comparison {
-    /// Rows of the volunteers.
+    /// Indices of the volunteers' rows.
     pub(super) fn volunteers(&self) -> Vec<usize> {
         self.splitting.parted(&self.data, self.seed).0
     }
 
-    /// Ratio of test to training records if each trial draws its own split; zero if only the noise differs
-    /// between trials.
+    /// Ratio of test to training records, for [`p_value`](super::p_value). It is zero for the data set's own
+    /// split without `most_train` and `most_test`.
     pub(super) fn shared(&self) -> f64 {
         let Splitting { kind, most_train, most_test, .. } = &self.splitting;
         let (train, test) = self.split(0).sizes();
@@ -410,7 +412,7 @@ mod tests {
         assert!(rows.into_iter().eq(0..1599));
     }
 
-    /// Each positive share in this test is not a whole number of records.
+    /// No positive share in this test is a whole number of records.
     #[test]
     fn as_many_records_are_released_as_stated() {
         let data = wine(None);

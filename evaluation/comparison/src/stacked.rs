@@ -12,7 +12,7 @@ use super::split::interleave;
 use ndarray::{Array1, Array2, Axis, Zip};
 use scumble_core::{Table, Target};
 
-/// Number of equal steps of the volunteers' model's weight from 0 to 1. Among equally good weights, the
+/// Number of equal steps from 0 to 1 in the weight of the volunteers' model. Among equally good weights, the
 /// largest is used.
 const WEIGHTS: usize = 20;
 /// Exponents k of the candidate scales √2^k. Scores are multiplied by a scale before the softmax.
@@ -26,7 +26,7 @@ pub(super) const FEWEST: usize = 10;
 const FOLDS: usize = 5;
 
 /// Cross-validated predictions for `volunteers`, followed by predictions for `records` by a model that
-/// learned from all volunteers.
+/// learned from all records in `volunteers`.
 ///
 /// `learned` learns from its first table, and predicts the targets of the second.
 ///
@@ -198,10 +198,10 @@ mod tests {
         prediction.iter().zip(truth).filter(|(a, b)| a == b).count() as f64 / truth.len() as f64
     }
 
-    /// A model of the release with fewer and independent errors, compared with the volunteers' model,
-    /// improves the predictions. A model with random predictions and large scores does not worsen them. A
-    /// model with as many errors as the volunteers' model worsens them by no more than chance (two standard
-    /// deviations of 5,000 answers are 0.016).
+    /// A model of the release improves the predictions if its errors are fewer than the errors of the
+    /// volunteers' model, and independent of them. A model with random predictions and large scores does not
+    /// worsen them. A model with as many errors as the volunteers' model worsens them by no more than chance
+    /// (two standard deviations of 5,000 answers are 0.016).
     #[test]
     fn what_helps_is_taken_and_noise_is_left() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);

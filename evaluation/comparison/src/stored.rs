@@ -1,4 +1,4 @@
-//! Finished trials of a comparison, and their keys in a store.
+//! Finished trials of a comparison, and their keys (digests of all inputs of a trial) in a store.
 
 use super::cells::Cell;
 use super::reference::LearnsFrom;
@@ -9,7 +9,7 @@ use scumble_core::{Origin, number};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Store, with the keys of a comparison's trials.
+/// [`Store`] of finished trials, with the keys (digests of all inputs) of a comparison's cells.
 pub(super) struct Stored<'a> {
     store: Store<Scored>,
     metrics: Vec<Metric>,

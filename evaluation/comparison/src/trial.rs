@@ -30,12 +30,12 @@ struct Trial<'a> {
     test: Table,
     /// Release of the mechanism.
     seen: Release,
-    /// Training data of models: the release, or the records that are collected from its reports. The values
-    /// are the ones that a file of the release would have.
+    /// Training data of models: the release, or synthetic records that are drawn from its reports. The values
+    /// are rounded as in a file of the release.
     learned: Release,
-    /// Test records in the space of the release.
+    /// Test records, as they would have been released without noise.
     viewed: Table,
-    /// Time to release the training records, and to map the test records to the space of the release.
+    /// Time to release the training records, and to map the test records to `viewed`.
     releasing: Duration,
 }
 
@@ -109,11 +109,11 @@ impl<'a> Trial<'a> {
         score(&self.comparison.data, predicted, self.test.target()).collect()
     }
 
-    /// Predictions for `records` by a model that learns from the release. `viewed` has these records in the
-    /// space of the release.
+    /// Predictions for `records` by a model that learns from the release. `viewed` has these records as they
+    /// would have been released without noise.
     ///
-    /// If the release's key changes the predictions, the class scores are dropped, because they do not apply
-    /// to the changed predictions.
+    /// If the release has a key that decodes predictions, and decoding changes them, the class scores are
+    /// dropped: they do not apply to the changed predictions.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
         if let Some(released) = self.seen.key.model() {
             return Ok(Predicted::by(released, records)?);
@@ -177,7 +177,7 @@ impl Comparison {
         Ok(Release { table: decoder.settled_table(&release.table)?, noise, ..release.clone() })
     }
 
-    /// Records mapped to the space of the release by its key. One-hot groups become one level, as in the
+    /// Records as they would have been released without noise. One-hot groups become one level, as in the
     /// release's file.
     fn viewed_as_in_file(&self, release: &Release, records: &Table) -> Result<Table> {
         let viewed = release.key.view(records)?;
@@ -218,7 +218,7 @@ impl Comparison {
     }
 }
 
-/// Correctness of each of the first `count` predictions.
+/// Correctness of each of the first `count` predictions of classes; empty for any other kind of target.
 fn right(predicted: &Target, truth: &Target, count: usize) -> Vec<bool> {
     match (predicted, truth) {
         (Target::Class(predicted), Target::Class(truth)) => {

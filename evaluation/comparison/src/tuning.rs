@@ -12,17 +12,18 @@ use scumble_core::{Guarantee, Randomness, ShapedBy, Unit, Volunteers};
 use scumble_custody::PrivateAnswer;
 use scumble_datasets::DataSet;
 
-/// Number of trials of each option on volunteers.
+/// Number of trials of each option on volunteers' records.
 const REHEARSALS: usize = 5;
 
 /// Share of the volunteers that are test records for the scores of options.
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
-/// Share of the volunteers outside the test records whose records shape designs. The records of the others
-/// are released.
+/// Share of the volunteers' records, without the test records, that designs learn from. The other records are
+/// released.
 const SHAPING_SHARE: f64 = 0.5;
 
-/// Coverage probability of the intervals of a private validation. The choice does not depend on it.
+/// Coverage probability of the confidence intervals that private validation computes for accuracies. The
+/// choice does not depend on it.
 const LEVEL: f64 = 0.95;
 
 /// Text for people about a choice of parameters at one or more budgets.

@@ -120,11 +120,12 @@ impl Selection {
 }
 
 impl GridSearch {
-    /// Trains the candidates in order, and asks about each of them.
+    /// Trains the candidates in order, and asks the validation people about each of them.
     ///
-    /// The cost is charged to the accounts of `dataset` in `ledger`, which belong to the validation people.
-    /// The charge comes after all trainings and before randomised response is applied to the first answer. A
-    /// failed training therefore costs nothing. If the remaining budget is too small, nothing is trained.
+    /// The cost is charged to the accounts of `dataset` in `ledger`, which lists spent budgets. These
+    /// accounts belong to the validation people. The charge comes after all trainings and before randomised
+    /// response is applied to the first answer. A failed training therefore costs nothing. If the remaining
+    /// budget is too small, nothing is trained.
     ///
     /// A search with randomness from a known seed has no guarantee. Its cost is infinite, so that only an
     /// account without a limit can pay it.

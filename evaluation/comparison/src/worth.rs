@@ -40,8 +40,9 @@ impl std::fmt::Display for Worth {
 
 /// Upper bound on the worth of `records` records under (ε, 0) local differential privacy of each record.
 ///
-/// The bound is about information on any parameter. The output of a channel with (ε, 0) local differential
-/// privacy has at most tanh²(ε/2) of the input's χ²-divergence, relative entropy and Fisher information.
+/// The bound concerns the information about any parameter of the records' distribution. A channel with (ε, 0)
+/// local differential privacy retains at most a fraction tanh²(ε/2) of its input's χ²-divergence, relative
+/// entropy and Fisher information.
 ///
 /// Source: Asoodeh and Zhang, Contraction of locally differentially private mechanisms, 2022.
 pub fn at_most(records: usize, epsilon: f64) -> f64 {
@@ -52,7 +53,8 @@ pub fn at_most(records: usize, epsilon: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub struct LearningCurve {
     sizes: Vec<f64>,
-    /// Lists of scores in each trial: first of the baseline, and then at each size. A larger value is better.
+    /// Lists with one score per trial: first the list of the baseline, and then one list for each size. The
+    /// scores are multiplied by `sign`, so that a larger value is better.
     scores: Vec<Vec<f64>>,
     /// 1, or −1 if a smaller value of the metric is better.
     sign: f64,
@@ -65,7 +67,7 @@ pub struct LearningCurve {
 /// Curve through the mean scores of some trials.
 #[derive(Debug, Clone, Default)]
 struct Curve {
-    /// Monotone mean scores: first without records, and then at each size.
+    /// Monotone mean scores: first the baseline's, for no records, and then one for each size.
     values: Vec<f64>,
     /// Mean score at the largest size, before the values are made monotone. A score that reaches this mean is
     /// worth the largest size, even if a smaller size had a better score by chance.
@@ -111,8 +113,9 @@ impl LearningCurve {
         Curve { values: monotone(&means), all: means[means.len() - 1] }
     }
 
-    /// Worth of the scores of all trials. For one trial the interval is from zero to the largest size. The
-    /// result is `None` for a non-finite score or if the number of scores differs from the number of trials.
+    /// Worth of a release on which a model has these `scores`, one per trial. For one trial the interval is
+    /// from zero to the largest size. The result is `None` for a non-finite score or if the number of scores
+    /// differs from the number of trials.
     pub fn worth(&self, scores: &[f64]) -> Option<Worth> {
         if scores.len() != self.scores[0].len() || scores.iter().any(|score| !score.is_finite()) {
             return None;
@@ -244,12 +247,13 @@ mod tests {
         let lucky = LearningCurve::new(Metric::Accuracy, &[0.4; 2], &lucky, 1).unwrap();
         assert_eq!(lucky.worth(&[0.6; 2]).unwrap().records, 80.0);
         assert!(lucky.worth(&[0.59; 2]).unwrap().records < 40.0);
-        // A flat curve is worth nothing below its top, and all records at its top.
+        // On a flat curve, the score of the curve is worth all records, and a score below the curve is worth
+        // none.
         let flat = [(20, &[0.5; 2][..]), (40, &[0.5; 2][..])];
         let flat = LearningCurve::new(Metric::Accuracy, &[0.5; 2], &flat, 1).unwrap();
         assert_eq!(flat.worth(&[0.5; 2]).unwrap().records, 40.0);
         assert_eq!(flat.worth(&[0.49; 2]).unwrap().records, 0.0);
-        // For errors, a smaller value is worth more.
+        // For a metric of errors, a smaller value is worth more.
         let errors = [(20, &[3.0; 2][..]), (80, &[1.0; 2][..])];
         let errors = LearningCurve::new(Metric::Rmse, &[5.0; 2], &errors, 1).unwrap();
         let worth = |error: f64| errors.worth(&[error; 2]).unwrap().records;

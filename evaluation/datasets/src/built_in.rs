@@ -31,7 +31,7 @@ impl DataSet {
     }
 }
 
-/// The 150 irises that come with linfa, by species.
+/// The 150 irises that come with linfa. The target is the species.
 pub(crate) fn iris() -> Result<DataSet> {
     let iris = linfa_datasets::iris();
     let species = iris.targets.iter().map(|&species| SPECIES[species].to_owned());
@@ -39,8 +39,8 @@ pub(crate) fn iris() -> Result<DataSet> {
     data.load(iris.feature_names(), &iris.records, species)
 }
 
-/// The 441 patients that come with linfa. The original file has 442, but linfa reads its first line as a
-/// header.
+/// The 441 patients that come with linfa. The original file has 442 patients, but linfa reads the first
+/// patient as a header.
 pub(crate) fn diabetes() -> Result<DataSet> {
     let patients = linfa_datasets::diabetes();
     let names = ["age", "sex", "bmi", "bp", "tc", "ldl", "hdl", "tch", "ltg", "glu"];

@@ -47,8 +47,8 @@ pub fn read_file(file: &Path) -> Result<Images> {
     read(&stored.bytes, &stored.file)
 }
 
-/// Loads the available batches of the five training batches, and the test batch: the whole batch, or its
-/// first 1,017 images.
+/// Loads the first of the five training batches, any of the other four that exist, and the test batch. If the
+/// whole test batch is missing, loads its first 1,017 images.
 pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let read = |name: &str| read_file(&folder.join("cifar10").join(name));
     let mut train = vec![read("data_batch_1.bin")?];

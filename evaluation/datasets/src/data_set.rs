@@ -12,7 +12,7 @@ use scumble_records::{Clipped, Kind, Learning, Loaded, OutOfBounds, Reader, Sche
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Location of a data set's public schema, for which mechanisms are designed.
+/// Location of a data set's public schema. Mechanisms are designed for the columns and bounds of this schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemaAt {
     /// A file.
@@ -30,9 +30,10 @@ pub struct Input<'a> {
     pub schema: &'a Path,
     /// The column to learn.
     pub target: &'a str,
-    /// The parts of the text format that are given. The other parts are recognised from the file.
+    /// The given parts of the text format, such as the delimiter. Parts that are not given are recognised
+    /// from the file.
     pub format: TextFormat,
-    /// Classification or regression, if the schema leaves it open.
+    /// Classification or regression, if the schema permits both.
     pub learning: Option<Learning>,
 }
 
@@ -42,7 +43,8 @@ impl<'a> Input<'a> {
         Self { file, schema, target, format: TextFormat::default(), learning: None }
     }
 
-    /// Loads the data set from the records that `read` returns.
+    /// Loads the data set from the records that `read` returns. The second value that `read` returns is
+    /// passed on.
     fn load<T>(&self, read: impl FnOnce(Reader) -> Result<(Loaded, T)>) -> Result<(DataSet, T)> {
         let schema = Schema::read(self.schema)?.for_learning(self.target, self.learning)?;
         let rows = open(self.file, &self.format)?;
@@ -69,14 +71,14 @@ pub struct DataSet {
     pub table: PackedTable,
     /// The domain of the records, from their schema.
     pub domain: RecordDomain,
-    /// The schema of the columns; `None` for images, which have none.
+    /// The schema of the columns; `None` for images, which have no schema.
     pub columns: Option<Schema>,
-    /// The location of the schema; `None` for images, which have none.
+    /// The location of the schema; `None` for images, which have no schema.
     pub schema: Option<SchemaAt>,
     /// Difference of the target's bounds in the target's own unit; 1 for a class.
     pub target_width: f64,
-    /// Number of different values of a numeric target. It is `None` unless all values are whole and at most
-    /// 12 of them differ. Such values may be codes of classes.
+    /// Number of different values of a numeric target. It is `None` unless all values are whole numbers and
+    /// at most 12 different ones occur. Such values may be codes of classes.
     pub codes: Option<usize>,
     /// The given kind of learning, classification or regression.
     pub learning: Option<Learning>,
@@ -160,8 +162,8 @@ impl DataSet {
         }
     }
 
-    /// Number of bins of each numeric column whose schema states one. Mechanisms that count values use these
-    /// bins.
+    /// Number of bins of each numeric column, by the column's name, if the schema states one. Mechanisms that
+    /// count values in bins use these numbers.
     pub fn bins(&self) -> BTreeMap<String, usize> {
         self.columns.as_ref().map(|schema| schema.bins(Some(&self.target))).unwrap_or_default()
     }
@@ -198,8 +200,8 @@ fn file_name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Number of different values of a numeric target; `None` unless all values are whole and at most 12 of them
-/// differ.
+/// Number of different values of a numeric target; `None` unless all values are whole numbers and at most 12
+/// different ones occur.
 fn codes(kind: &Kind, target: &Target) -> Option<usize> {
     const FEW: usize = 12;
     let (lower, width) = match kind {

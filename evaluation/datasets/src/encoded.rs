@@ -35,7 +35,7 @@ impl<'s> Encoded<'s> {
         Ok(Self { schema, target, out_of_bounds, encoder, flat: vec![], records: 0, clips: Clips::default() })
     }
 
-    /// Sets the file of the following rows.
+    /// Sets the name of the file from which the following rows come.
     pub fn next_file(&mut self, file: &str) -> Result<()> {
         self.encoder = encoder(self.schema, self.target, file, self.out_of_bounds)?;
         Ok(())

@@ -81,7 +81,7 @@ pub fn read_file(file: &Path) -> Result<Idx> {
     read(&stored.bytes, &stored.file)
 }
 
-/// The sizes, for display.
+/// Text of the first eight sizes, with × between them.
 fn product(sizes: &[usize]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = sizes.iter().take(MOST).map(usize::to_string).collect();

@@ -5,8 +5,8 @@
 //! The rate is to be learned from information known before it is set. These columns are left out:
 //!
 //! - `grade`, `sub_grade` and `installment` follow from the rate.
-//! - `funded_amnt` and `loan_status` are settled later. `verification_status` may also be settled later: the
-//!   platform asked for proof of income while a loan was open to investors.
+//! - `funded_amnt` and `loan_status` are unknown before the rate is set. `verification_status` may also be
+//!   unknown then: the platform asked for proof of income while a loan was open to investors.
 //! - `fico_range_high` is `fico_range_low` plus 4.
 //! - `acc_now_delinq`, `delinq_amnt`, `chargeoff_within_12_mths`, `collections_12_mths_ex_med` and
 //!   `tax_liens` are 0 for all but at most four loans, because the platform's policy rules out other values.
@@ -23,22 +23,22 @@
 //! # Missing values
 //!
 //! - `mths_since_last_delinq` and `mths_since_last_record` are empty if there never was a delinquency or a
-//!   public record. Until 2008 they are 0 in this case. Empty cells and zeros become the upper bounds of the
+//!   public record. Until 2008 the file has 0 instead. Empty cells and zeros become the upper bounds of the
 //!   two columns, 84 and 120 months, for which a bureau keeps an entry. A few zeros of 2008 and 2009 may be
 //!   true values; the file does not distinguish them.
-//! - `emp_length` has the level `n/a` (1,112 loans).
-//! - `annual_inc` becomes 50,000 dollars (4 loans).
-//! - `delinq_2yrs`, `inq_last_6mths`, `open_acc`, `pub_rec`, `total_acc` and the credit history (29 loans
-//!   each), `revol_util` (90) and `pub_rec_bankruptcies` (1,365) become 0, because the credit bureau has no
-//!   entry.
+//! - An empty `emp_length` becomes the level `n/a` (1,112 loans).
+//! - An empty `annual_inc` becomes 50,000 dollars (4 loans).
+//! - Empty cells of `delinq_2yrs`, `inq_last_6mths`, `open_acc`, `pub_rec`, `total_acc` and the credit
+//!   history (29 loans each), `revol_util` (90) and `pub_rec_bankruptcies` (1,365) become 0, because the
+//!   credit bureau has no entry.
 //!
 //! # Data join
 //!
 //! [`loans`] returns the loans with their months of issue. In *Learning to noise* (E.1.3), a data join
-//! combines two tables with different columns of the same loans. [`Loans::joined`] divides the columns in
-//! this way, with six of the eight columns that the paper lists for one table. The other two are the initial
-//! listing status and the type of application. They vary among the paper's 540,000 loans, which include later
-//! years, but all loans of 2007 to 2011 have the same.
+//! combines two tables with different columns of the same loans. [`Loans::joined`] divides the columns into
+//! two such tables. One table has six of the eight columns that the paper lists for it. The missing two
+//! columns are the initial listing status and the type of application. Their values vary among the paper's
+//! 540,000 loans, which include later years, but are the same for all loans of 2007 to 2011.
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;
@@ -75,16 +75,17 @@ pub(crate) fn load_default(folder: &Path) -> Result<DataSet> {
     Ok(loans(folder)?.data)
 }
 
-/// Columns on one side of a data join in *Learning to noise*. E.1.3 names eight columns on this side.
+/// Columns of one table in the data join of *Learning to noise*, which combines two tables with different
+/// columns of the same loans. E.1.3 names eight columns of this table.
 ///
 /// Six of the eight are listed here: the number of open credit lines, the state, home ownership, the length
 /// of employment, bankruptcies and the credit history. The paper has the month of the earliest credit line
-/// instead of the credit history. The other two, the initial listing status and the type of application, are
-/// the same for all these loans, and are not in the file.
+/// instead of the credit history. The other two columns, the initial listing status and the type of
+/// application, have one value for all loans of 2007 to 2011, and are not in the file.
 const JOINED: [&str; 6] =
     [CREDIT_HISTORY, "open_acc", "addr_state", "home_ownership", "emp_length", "pub_rec_bankruptcies"];
 
-/// Loans in order of time, and the division of their columns by a data join.
+/// Loans in order of time. [`joined`](Self::joined) divides their columns into two tables.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loans {
@@ -96,13 +97,14 @@ pub struct Loans {
 }
 
 impl Loans {
-    /// The indices of the encoded columns on both sides of a data join. The first side has six columns of the
-    /// file (*Learning to noise*, E.1.3), and the second side has all others.
+    /// The indices of the encoded columns of two tables with different columns of the same loans, which a
+    /// data join combines. The first table has six columns of the file (*Learning to noise*, E.1.3), and the
+    /// second has all others.
     ///
-    /// According to E.1.3, the mechanism releases the first side. But the paper's accuracies match the
-    /// reverse: the first side in the clear, and the second side private. On loans with balanced classes, the
-    /// six columns alone reach an accuracy of 51 to 53 %, and the other columns reach 65 %. The paper reports
-    /// 56.1 % for the side in the clear.
+    /// According to E.1.3, the mechanism releases the first table. But the paper's accuracies match the
+    /// reverse: the first table in the clear, and the second table private. On loans with balanced classes, a
+    /// model of the first table reaches an accuracy of 51 to 53 %, and a model of the second table reaches 65
+    /// %. The paper reports 56.1 % for the table in the clear.
     pub fn joined(&self) -> [Vec<usize>; 2] {
         let is_joined = |name: &str| {
             JOINED.iter().any(|joined| {

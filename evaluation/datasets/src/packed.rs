@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 /// A table of n records and d columns, with one, four or eight bytes per value.
 ///
-/// The values of a column take one byte if at most 256 of them differ, four if single precision restores them
-/// exactly, and eight otherwise. Every number is restored bit for bit.
+/// Each value of a column takes one byte if the column has at most 256 different values. If it has more, each
+/// takes four bytes if single precision restores all values exactly, and eight bytes if not. Every number is
+/// restored bit for bit.
 ///
 /// ```
 /// use ndarray::array;
@@ -50,7 +51,7 @@ enum Field {
 
 impl Field {
     /// The narrowest field that restores the numbers of `column` exactly. For [`Field::Code`], the map has
-    /// the code of each value, by the bits of the value.
+    /// the code of each value, by the bits of the value. For other fields it is empty.
     fn from_column(column: impl Iterator<Item = f64> + Clone) -> (Self, HashMap<u64, u8>) {
         let mut codes = HashMap::new();
         let mut values = [0.0; 256];

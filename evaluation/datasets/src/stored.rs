@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn an_archive_that_asks_for_a_gibibyte_of_memory_is_refused() {
-        // The header of an empty stream, and the header of a block whose dictionary has 1 GiB (a property of
-        // 36), each with its checksum.
+        // The header of an empty stream, and the header of a block, each with its checksum. The block
+        // declares a dictionary of 1 GiB by the property byte 36.
         let header = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 1, 0x69, 0x22, 0xde, 0x36];
         let block = [2, 0, 0x21, 1, 36, 0, 0, 0];
         let mut checksum = flate2::Crc::new();

@@ -15,8 +15,8 @@ pub(crate) fn load(folder: &Path) -> Result<DataSet> {
     let stored = stored::read(&folder.join("valuation/valuation.csv"))?;
     let schema = schema()?;
     let loaded = csv::read(&stored.bytes[..], &stored.file, &schema, Some(TARGET))?;
-    // The results of task-aware privacy also use the first 289 of the 414 houses for training, in the file's
-    // order.
+    // The published results of task-aware privacy also use the first 289 of the 414 houses for training, in
+    // the file's order.
     let train_records = Some(loaded.table.len() * 7 / 10);
     Ok(DataSet { train_records, ..DataSet::loaded("valuation", TARGET, &schema, loaded)? })
 }

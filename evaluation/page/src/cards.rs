@@ -52,7 +52,8 @@ impl Page<'_> {
     }
 }
 
-/// The guarantee at the budget `claimed_epsilon`, in one line.
+/// The guarantee at the budget `claimed_epsilon`, in one line. Without a row at this budget, the guarantee of
+/// the first row.
 fn guaranteed(rows: &[Row], claimed_epsilon: Option<f64>) -> String {
     let row = rows.iter().find(|row| row.epsilon == claimed_epsilon).or(rows.first());
     row.map_or(String::new(), |row| row.guarantee.summary())

@@ -8,7 +8,7 @@ const MOST: usize = 8;
 /// Number of mechanisms up to which the cast is filled with mechanisms that are not recommended.
 const ENOUGH: usize = 6;
 
-/// The titles of the series in colours, in the order of the colours.
+/// The titles of the series (mechanisms with fixed parameters) in the cast, in the order of their colours.
 pub(super) struct Cast {
     titles: Vec<String>,
 }
@@ -38,7 +38,7 @@ impl Cast {
         Self { titles }
     }
 
-    /// The index of a series in the cast, if it is a member.
+    /// The index of a series in the cast; `None` if the series is not in the cast.
     pub(super) fn place(&self, series: &Series) -> Option<usize> {
         self.titles.iter().position(|title| *title == series.title)
     }

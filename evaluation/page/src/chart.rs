@@ -1,8 +1,8 @@
 //! Charts of scores against ε, and of scores against an adversary's success, as inline SVG.
 //!
 //! This crate writes the SVG itself, because the SVG of the crate `plotters` has fixed fonts and colours, and
-//! no classes or groups. It cannot adapt to dark mode, paper or a phone, and neither readers nor tests can
-//! identify a series in it.
+//! no classes or groups. An SVG of `plotters` cannot adapt to dark mode, paper or a phone, and neither
+//! readers nor tests can identify a series in it.
 
 use super::cast::Cast;
 use crate::draw::{self, Axis, BOTTOM, HEIGHT, LEFT, Look, TOP, at, ends};
@@ -29,7 +29,7 @@ struct Marker<'a> {
     epsilon: f64,
 }
 
-/// The score of a model without a mechanism, or of an adversary without a release.
+/// A score that needs no release, such as the baseline's, and its name `what` on the chart.
 pub(super) struct Known {
     pub(super) what: String,
     pub(super) score: f64,
@@ -178,8 +178,8 @@ pub(super) fn tradeoff(scores: [&Scores; 2], known: [&[Known]; 2], cast: &Cast) 
     }
 }
 
-/// A series in the chart of an attack. The mechanism's scores are on the axis `up`, and the adversary's
-/// success is on the axis `across`.
+/// A series in the chart of scores against an adversary's success. The mechanism's scores are on the axis
+/// `up`, and the adversary's success is on the axis `across`.
 fn attacked_at(
     series: &Series,
     attacked: &Series,
@@ -275,7 +275,7 @@ fn drawn_in_ink(
 }
 
 /// A line through the points `places`. The first `finite` of these have finite budgets. A line of the CSS
-/// class `leap` leads from the last of them to the point at ε = ∞.
+/// class `leap` leads from the last point with a finite budget to the point at ε = ∞.
 fn joined(places: &[String], finite: usize, dashes: &str) -> Markup {
     html! {
         @if finite > 1 { path.line d={ "M" (places[..finite].join("L")) } stroke-dasharray=(dashes) {} }
@@ -296,7 +296,8 @@ fn bar(x: f64, ends: [f64; 2], up: &Gauge) -> String {
     format!("M{} {low}V{high}{caps}", at(x))
 }
 
-/// A sample of the line and the marker of a series in the cast, for the legend.
+/// A sample of a series' line and marker, for the legend. `ink` is the CSS class of its colour, and `place`
+/// is its index in the cast, the mechanisms in colours.
 pub(super) fn sample(ink: &str, place: usize) -> Markup {
     let Look { marker, dashes } = Look::nth(place);
     html! {
@@ -347,7 +348,8 @@ impl Across {
         Self { budgets }
     }
 
-    /// The sideways shift of a series, so that error bars do not hide each other.
+    /// The sideways shift of the series with index `place` among `count` series, so that their error bars do
+    /// not hide each other.
     fn shift(&self, place: usize, count: usize) -> f64 {
         let gaps = self.budgets.windows(2).map(|pair| pair[1].1 - pair[0].1);
         let room = gaps.fold(2.0 * PAD, f64::min);
@@ -355,7 +357,8 @@ impl Across {
         (place as f64 - (count - 1) as f64 / 2.0) * step
     }
 
-    /// Horizontal coordinates and labels of budgets. Budgets whose labels would overlap have none.
+    /// Horizontal coordinates and labels of budgets. A budget has no label if the label would overlap
+    /// another.
     fn ticks(&self) -> Vec<(f64, String)> {
         let mut ticks: Vec<(f64, String)> = vec![];
         // From right to left, so that ∞ always has a label.

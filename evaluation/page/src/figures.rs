@@ -115,13 +115,13 @@ impl Page<'_> {
     }
 }
 
-/// The title of scores: a metric and a scored object, such as a model.
+/// The title of `scores`: the metric and the scored object, such as a model.
 pub(super) fn title_of(scores: &Scores) -> String {
     let less = if scores.metric.less_is_better() { " (less is better)" } else { "" };
     format!("{} by {}{less}", scores.metric.title(), scores.scorer)
 }
 
-/// The legend: the mark of each mechanism, and its unit of privacy.
+/// The legend: for each mechanism in colour, its line and marker, its title, and its unit of privacy.
 fn legend(scores: &Scores, cast: &Cast) -> Markup {
     html! {
         ul.legend {

@@ -27,7 +27,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src \
     data:; base-uri 'none'; form-action 'none'";
 
-/// An HTML page with the title `title`, in the common style. It loads no other file.
+/// An HTML page with the title `title`, in the style of all pages of this crate. It loads no other file.
 pub fn document(title: &str, content: Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -74,7 +74,8 @@ impl Page<'_> {
         document(&title, content)
     }
 
-    /// The chart of the first scores by ε, as a separate SVG file; `None` if there are no scores.
+    /// The chart of scores against ε for the first model and metric, as a separate SVG file; `None` if there
+    /// are no scores.
     pub fn to_svg(&self) -> Option<String> {
         let scores = self.outcome.scores();
         let first = scores.first()?;

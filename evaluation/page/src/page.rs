@@ -12,9 +12,9 @@ pub struct Page<'a> {
     pub comparison: &'a Comparison,
     /// The outcome of the comparison.
     pub outcome: &'a Outcome,
-    /// The command, in the syntax of a shell.
+    /// The shell command that makes the page.
     pub command: &'a str,
-    /// The experiment's text, if the comparison comes from one.
+    /// The text of the experiment's file, if such a file describes the comparison.
     pub experiment: Option<&'a str>,
     /// The time at which the page was made.
     pub made: Timestamp,

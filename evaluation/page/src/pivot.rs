@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use scumble_comparison::{Row, Scores, Series, in_words};
 
 impl Page<'_> {
-    /// Section with all scores. The scores of the first model and metric are visible, and all others are in
+    /// Section with all scores. The scores of the first model and metric are visible. All other scores are in
     /// collapsed sections. Links save the same numbers as files.
     pub(super) fn pivots(&self, scores: &[Scores]) -> Markup {
         html! {
@@ -140,7 +140,8 @@ fn card(scores: &Scores, title: &str, mut rows: Vec<(&str, &Row)>) -> Markup {
     }
 }
 
-/// A score with its spread, its bound and its worth.
+/// A score with its standard deviation, the bound that the guarantee implies for it, and its worth in clean
+/// records. Only values that exist are included.
 fn shown(row: &Row) -> Markup {
     html! {
         (row.metric.shown(row.mean))

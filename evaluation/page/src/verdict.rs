@@ -5,9 +5,11 @@ use maud::{Markup, html};
 use scumble_comparison::{Choice, Metric, Scores, VOLUNTEERS, in_words};
 
 impl Page<'_> {
-    /// The verdicts, one for each unit of privacy and trust model. A verdict shows the best mechanism at each
-    /// budget, its cost and its worth. It also shows the command that designs the mechanism at the middle
-    /// budget, and the commands at other budgets in a collapsed section.
+    /// The verdicts (recommendations), one for each unit of privacy and trust model. A verdict shows the best
+    /// mechanism at each budget and its cost, the loss of score against records in the clear. It shows the
+    /// mechanism's worth, the number of clean records that would give the same score. It also shows the
+    /// command that designs the mechanism at the middle budget, and the commands at other budgets in a
+    /// collapsed section.
     pub(super) fn verdicts(&self, scores: &Scores) -> Markup {
         let choices = self.outcome.choices(scores);
         let metric = scores.metric;

@@ -20,7 +20,8 @@ pub(super) fn warned(guarantee: &Guarantee) -> Markup {
     html! { @if !warnings.is_empty() { " " strong.warning title=(warnings.join("; ")) { "WARNING" } } }
 }
 
-/// The protected unit in words, by the claims that are not void.
+/// The units of privacy that valid claims protect, in words. If a claim protects whole records, only whole
+/// records are listed.
 pub(super) fn protected(guarantee: &Guarantee) -> String {
     let valid = guarantee.claims.iter().filter(|claim| claim.warning().is_none());
     let mut units: Vec<Unit> = valid.map(|claim| claim.protects).collect();

@@ -110,7 +110,7 @@ fn round(value: f64, rounding: Rounding) -> f64 {
 fn magnitudes(ends: [f64; 2]) -> Vec<f64> {
     let times: &[f64] = if ends[1] - ends[0] > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let powers = ends[0].floor() as i32..=ends[1].ceil() as i32;
-    // Omits some decades if they are too many for the space.
+    // Omits some powers of ten if there are too many for the length of the axis.
     let every = (powers.clone().count() as i32 / 8).max(1);
     let values = powers.filter(|power| power % every == 0);
     let values = values.flat_map(|power| times.iter().map(move |times| times * 10f64.powi(power)));

@@ -58,8 +58,8 @@ impl Look {
     }
 }
 
-/// Draws a frame that ends at `right`: a grid at labelled `heights`, `heading`, and an axis with labelled
-/// `places`.
+/// Draws a frame whose right edge is at `right`. It has a grid line at each of the labelled `heights`, the
+/// text `heading`, and a horizontal axis with a tick at each of the labelled `places`.
 pub fn frame(right: f64, heights: &[(f64, String)], heading: Markup, places: &[(f64, String)]) -> Markup {
     html! {
         @for (y, label) in heights {

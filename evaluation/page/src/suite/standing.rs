@@ -1,5 +1,6 @@
-//! The standing of mechanisms over all tasks: their worth, and the number of tasks in which they are better
-//! than predictions without a release.
+//! The standing of mechanisms over all tasks. It consists of the median worth and of the number of tasks in
+//! which the mechanism is better than predictions without a release. The worth is the number of clean records
+//! from which a model learns as much as from the release.
 
 use super::results::{Finished, Results};
 use scumble_comparison::{Goal, Row, Scores, Trust};

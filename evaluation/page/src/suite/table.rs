@@ -180,15 +180,15 @@ pub(super) const ATTACKED_LEAD: &str = "Membership advantage of an adversary ove
     used. The advantage is measured: an adversary with more knowledge or a better method may learn more, up \
     to the bound of the claim. This table is the only one that compares claims of different kinds.";
 
-/// The goal as a heading.
+/// The goal (unit of privacy and trust model) as a heading.
 pub(super) fn heading(goal: Goal) -> String {
     let words = goal.to_string();
     words[..1].to_uppercase() + &words[1..]
 }
 
-/// Text of a table cell: the recommended mechanism, its score, and its worth. With volunteers' labels, a
-/// number of clean records replaces the worth. These records would improve a model of the volunteers'
-/// records as much as the release does.
+/// Text of a table cell: the recommended mechanism, its score, and its worth. If models also learn from
+/// volunteers' labels, another number replaces the worth: the number of clean records that would improve a
+/// model of the volunteers' records as much as the release does.
 fn cell(choice: &Choice, scores: &Scores) -> String {
     let Some((_, row)) = choice.best else { return "no evidence".into() };
     let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));
@@ -199,7 +199,7 @@ fn cell(choice: &Choice, scores: &Scores) -> String {
     }
 }
 
-/// The standings of the mechanisms, one per row.
+/// Table of the mechanisms' standings: in each row, a mechanism's results over all tasks at each budget.
 pub(super) fn overall(standings: &[Standing]) -> Table {
     let epsilons: Vec<f64> =
         standings.first().map_or(vec![], |standing| standing.at.iter().map(|at| at.epsilon).collect());
@@ -213,7 +213,7 @@ pub(super) fn overall(standings: &[Standing]) -> Table {
     }
 }
 
-/// The mechanisms left out of the standings, in a line.
+/// Line of text that names the mechanisms left out of the table of standings; `None` if there are none.
 pub(super) fn nothing(standings: &[Standing]) -> Option<String> {
     let names: Vec<&str> = standings
         .iter()
