@@ -47,8 +47,8 @@ pub(crate) fn gain_finding(
     }
 }
 
-/// Same finding as [`gain_finding`] for a gain that the paper claims. Its verdict is `Reproduced` where that
-/// of [`gain_finding`] is `Better`, and `Differs` otherwise.
+/// Same finding as [`gain_finding`] for a gain that the paper claims. The verdict is `Reproduced` where
+/// [`gain_finding`] gives `Better`, and `Differs` for all its other verdicts.
 pub(crate) fn claimed_gain_finding(
     what: String,
     paper: &str,

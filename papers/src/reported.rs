@@ -10,7 +10,8 @@ use scumble_core::{Brief, Budget, Design, Randomness, RecordDomain, Table, Volun
 use scumble_reports::{DIRECTION_REPORT, DirectionReport, LEARNED_CODES, LearnedCodes};
 use serde_json::Value;
 
-/// Maximum number of volunteers for learning codes; clustering more takes longer.
+/// Maximum number of volunteers (people whose records help to learn a mechanism) for learning codes.
+/// Clustering more records takes longer.
 pub(crate) const VOLUNTEERS: usize = 15_000;
 
 /// The volunteers whose records determine codes or directions, the people who report, and the test records.
@@ -64,8 +65,8 @@ impl Study<'_> {
         })
     }
 
-    /// Returns the brief of a design from at most `volunteers` volunteers, for the people who share, at
-    /// `epsilon`.
+    /// Returns the [`Brief`] (inputs of a design) for the people who share, with at most `volunteers`
+    /// volunteers, at `epsilon`.
     fn brief(&self, domain: &RecordDomain, volunteers: usize, epsilon: f64) -> Result<Brief> {
         let first: Vec<usize> = (0..self.volunteers.len().min(volunteers)).collect();
         Ok(Brief {

@@ -22,7 +22,7 @@ impl Mean {
         Self::from_values(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<_>>())
     }
 
-    /// Number of standard errors above zero; 0 for a mean of exactly zero.
+    /// Mean divided by its standard error; 0 for a mean of exactly zero.
     pub fn in_errors(self) -> f64 {
         if self.value == 0.0 { 0.0 } else { self.value / self.error }
     }

@@ -106,7 +106,8 @@ fn read_volunteers(table: &PyTable, schema: &Schema, target: Option<&str>) -> Re
     Ok(scumble_arrow::read(&schema, target, batches, OutOfBounds::Clip)?)
 }
 
-/// Assigns a privacy status to the records of volunteers.
+/// Wraps the records of volunteers (people whose records help to learn a mechanism) with the privacy status
+/// named by `are`: "public", "consented" or "private".
 fn covered(volunteers: Option<Loaded>, are: Option<&str>) -> Result<Volunteers, Failed> {
     Ok(match (volunteers, are) {
         (None, None) => Volunteers::None,
@@ -220,8 +221,8 @@ impl Design {
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
-    /// Starts a release by a ticket. Returns the admission of the records by the ticket, and the card of the
-    /// release.
+    /// Starts a release by a ticket, the stored secret of a release. Returns the admission of the records by
+    /// the ticket, and the card of the release.
     fn admitted(
         &self,
         fingerprint: Fingerprint,
@@ -275,7 +276,7 @@ impl Design {
             Key::Model(_) => Some(self.shipped.model_rows(&released.table)?),
             _ => None,
         };
-        interrupt::check().map_err(scumble::core::Error::from)?; // before a charge
+        interrupt::check().map_err(scumble::core::Error::from)?; // before the ledger is charged
         if let Some((ledger, dataset)) = how.account()? {
             ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
         }

@@ -13,8 +13,8 @@ pyo3::import_exception!(scumble._errors, Overdrawn);
 pyo3::import_exception!(scumble._errors, UnknownName);
 pyo3::import_exception!(scumble._errors, WrongTicket);
 
-/// Visibility of cells in error messages. Cells are hidden if the message goes to the log of a machine that
-/// does not belong to the owner of the data.
+/// Visibility of the values of table cells in error messages. They are hidden if the message goes to the log
+/// of a machine that does not belong to the owner of the data.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Cells {
     Shown,

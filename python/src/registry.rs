@@ -61,7 +61,7 @@ fn effort(quick: bool, seed: Option<u64>) -> Effort {
     Effort { seed: seed.unwrap_or(effort.seed), ..effort }
 }
 
-/// Returns the answer of `scumble account` to `words`, as JSON.
+/// Returns the answer of `scumble account` to the arguments `words`, as JSON.
 #[pyfunction]
 pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> {
     let answer = interruptible(py, || Ok(scumble::command::account(&words)))?;

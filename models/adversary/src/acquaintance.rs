@@ -15,8 +15,8 @@ use scumble_classifier::{ClassifierParams, VectorModel};
 use scumble_core::{Randomness, Table, Target};
 use scumble_linalg::Eigen;
 
-/// Largest number of records to learn from, and to reconstruct. The cost grows with the size of a square
-/// matrix of this order.
+/// Largest number of records to learn from, and largest number of records to reconstruct. The time and the
+/// memory of the attack grow with these numbers.
 const MOST_RECORDS: usize = 4_000;
 /// Smallest number of records for learning, validation and measurement.
 const FEWEST_RECORDS: usize = 8;
@@ -24,7 +24,8 @@ const FEWEST_RECORDS: usize = 8;
 const JUDGED: usize = 4;
 /// Candidate ridge penalties for each coordinate, in units of the variance of a released coordinate.
 const PENALTIES: [f64; 12] = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, f64::INFINITY];
-/// Smallest assumed variance of an error, as a share of its coordinate's variance.
+/// Smallest assumed variance of an estimation error in one coordinate, divided by the variance of the
+/// coordinate.
 const LEAST_VARIANCE: f64 = 1e-9;
 
 /// Units of each of the network's two hidden layers, and number of training epochs.
@@ -49,11 +50,11 @@ pub struct Learned {
     /// denotes the features of a record, and x̂ their reconstruction. x̄ is the mean of the known records,
     /// the best estimate without the release.
     ///
-    /// The value is 1 if all of every record is reconstructed. It is about 0, or slightly less, if nothing
+    /// The value is 1 if every record is reconstructed exactly. It is about 0, or slightly less, if nothing
     /// was learned.
     pub recovered: f64,
-    /// Distinguishing advantage 2·Pr\[right\] − 1: the adversary decides which of two records (features and
-    /// target) became a given released row.
+    /// Distinguishing advantage 2·Pr\[right\] − 1 of an adversary that decides which of two records (features
+    /// and target) became a given released row. Pr\[right\] is its rate of right decisions.
     pub advantage: f64,
 }
 
@@ -61,9 +62,10 @@ pub struct Learned {
 /// reconstructs the others.
 ///
 /// The adversary estimates all coordinates of a record by ridge regression on all coordinates of the released
-/// row. It chooses the penalty of each coordinate on known records that it did not learn from. A network
-/// replaces the regression where it does better on these validation records. The adversary distinguishes two
-/// records by the likelihood of its errors.
+/// row. It chooses the ridge penalty of each coordinate on known records that it did not learn from. A
+/// network replaces the regression where it does better on these validation records. To decide which of two
+/// records became a row, the adversary compares the likelihoods of the two errors that its estimate would
+/// have.
 ///
 /// The result is `None` if the numbers of rows of `table` and `released` differ, or if fewer than eight
 /// records are known or unknown. It is also `None` if a value is not finite, or too large to be squared.
@@ -156,7 +158,7 @@ fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
         Target::Vector(values) => values.select(Axis(0), rows),
     };
     let records = table.records().select(Axis(0), rows);
-    // Both parts have the same number of rows.
+    // `records` and `target` have the same number of rows.
     concatenate(Axis(1), &[records.view(), target.view()]).unwrap_or(target)
 }
 
@@ -186,12 +188,14 @@ struct Reader {
     weights: Array2<f64>,
     /// Neural network for the same map, and the coordinates that it estimates better.
     network: Option<(VectorModel, Vec<usize>)>,
-    /// Factored covariances of the errors of two estimates of a record: the learned estimate, and the mean.
+    /// Factored covariances of the errors of two estimates of a record: the learned estimate, and the mean of
+    /// the known records.
     errors: [Llt<f64>; 2],
 }
 
 impl Reader {
-    /// Learns the map; returns `None` if the values are too large to be squared.
+    /// Learns the map from released rows `seen` to their records `made_of`. Returns `None` if the values are
+    /// too large to be squared.
     fn learn(seen: &Array2<f64>, made_of: &Array2<f64>, adversary: Acquaintance) -> Result<Option<Self>> {
         let judges = (seen.nrows() / JUDGED).max(1);
         let parts = |values: &Array2<f64>| {
@@ -208,7 +212,7 @@ impl Reader {
         let records = seen.nrows() as f64;
         let slopes = seen.dot(&basis).t().dot(&made_of) / records;
         let judged = judged_seen.dot(&basis);
-        // Weights of each principal direction under a ridge penalty.
+        // Weights of the principal directions of the released rows, for a ridge penalty.
         let shrunk =
             |penalty: f64| &slopes / &variances.mapv(|variance| variance + penalty).insert_axis(Axis(1));
         let mut best = (Array1::from_elem(truth.ncols(), f64::INFINITY), Array2::zeros(slopes.dim()));
@@ -274,7 +278,7 @@ fn read(
     guesses
 }
 
-/// Trains the network.
+/// Trains a network that estimates the records `made_of` from their released rows `seen`.
 ///
 /// # Errors
 /// [`Error::Shape`] with the cause of a failed training.

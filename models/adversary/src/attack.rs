@@ -1,5 +1,5 @@
-//! Attack on two inputs. It continues until the claim about them is refuted, or until it has drawn all its
-//! samples.
+//! Attack on a claim at two inputs of a mechanism, by bets on their outputs. It continues until the claim is
+//! refuted, or until it has drawn all its samples.
 
 use crate::betting::{Aim, Bets};
 use crate::claimed::{Claimed, Reached, Shown};
@@ -8,14 +8,15 @@ use crate::score::{Output, Score};
 use scumble_core::interrupt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of outputs drawn before the first bet. Each later phase ends at `GROWTH` times as many outputs as
-/// before, and bets on events learned from the earlier outputs.
+/// Number of outputs of each input drawn before the first bet. The attack then runs in phases. Each phase
+/// multiplies the number of drawn outputs by `GROWTH`, and bets on events learned from the outputs of earlier
+/// phases.
 const FIRST: usize = 128;
 const GROWTH: usize = 4;
-/// Number of outputs after which the weakest attacks are dropped.
+/// Number of outputs of each input after which the weakest attacks are dropped.
 pub(crate) const HEAT: usize = 2_048;
-/// Number of further outputs after which the capital of the bets is tested, or an eighth of the earlier
-/// outputs if this is more.
+/// Number of outputs between two tests of the bets' capital, or an eighth of the earlier outputs if this is
+/// more.
 const LOOK: usize = 64;
 
 /// Draws the given number of outputs of each input, or fewer if the inputs give no more outputs.
@@ -38,8 +39,8 @@ pub(crate) struct Attack<'a> {
     is_exhausted: bool,
     is_mute: bool,
     bets: Vec<Bets>,
-    /// Name of the score of each aim's latest event, and true if the event is more likely for the second
-    /// input.
+    /// One entry for each quantity to be bounded ([`Aim`]): the name of the score that defines its latest
+    /// event, and true if this event is more likely for the second input.
     by: Vec<(&'static str, bool)>,
     is_broken: bool,
 }
@@ -85,10 +86,11 @@ impl<'a> Attack<'a> {
         self.is_broken
     }
 
-    /// Continues until `to` outputs of each input are drawn, or the claim is refuted at `alarm` per bound.
+    /// Continues until `to` outputs of each input are drawn, or until the claim is refuted. A claimed bound
+    /// that holds is refuted with probability at most `alarm`.
     ///
-    /// The attack also stops after a quarter of the outputs if it is expected to show less than half of the
-    /// claim by the end. An interrupt stops it too.
+    /// The attack also stops after a quarter of the outputs if even an optimistic estimate of its final
+    /// result is below half of the claim. An interrupt stops it too.
     pub(crate) fn advance(&mut self, claimed: &Claimed, to: usize, alarm: f64) {
         let to = to.min(self.most);
         let goes_on = |attack: &Self| !attack.is_broken && !attack.is_exhausted && interrupt::check().is_ok();

@@ -20,8 +20,8 @@ use scumble_core::{
 /// - Mutual information: an adversary that knows all records, and all subsets of them that a release may be
 ///   made from.
 ///
-/// If the numbers of a claim come from the records, only a release states the claim, not the design. The
-/// claims of a release of the attacked rows are then attacked instead.
+/// If the numbers of a claim are computed from the records, only a release states the claim; the design does
+/// not. The audit then releases the attacked rows, and attacks the claims of this release.
 ///
 /// Claims that only the mechanism's own crate can attack, such as claims of a training, are listed as not
 /// attacked. The tests of these crates can use two functions. [`canary`](crate::canary) attacks trainings.
@@ -38,7 +38,7 @@ pub fn audit(
 ) -> Result<Vec<Finding>> {
     let design = mechanism.guarantee();
     let claims = match (table, design.each_release.is_empty()) {
-        // A release from a fixed seed would claim nothing.
+        // The seed is random, because a release from a fixed seed would claim nothing.
         (Some(table), false) => {
             let attacked = reconstruction::rows(table)?;
             mechanism.release(&attacked, &mut Randomness::from_os()?)?.guarantee.claims
@@ -55,7 +55,7 @@ pub fn audit(
     }
     let attacked = |claim: &Claim| {
         let finding = attack(name, mechanism, table, claim, effort)?;
-        interrupt::check()?; // An interrupted attack found nothing.
+        interrupt::check()?; // The result of an interrupted attack is discarded.
         Ok(finding)
     };
     claims.iter().map(attacked).collect()
@@ -140,11 +140,11 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Box<dyn std::error::Err
     Ok(Broken::among(&audit_plugin(plugin, Effort::quick())?)?)
 }
 
-/// Quick audit of a faulty variant of a mechanism, as one line of its author's tests. It returns the findings
-/// on the broken claims.
+/// Quick audit of a faulty variant of a mechanism, as one line of the tests of the mechanism's author. It
+/// returns the findings on the broken claims as text.
 ///
 /// # Errors
-/// The findings if no claim is broken; or an error if a release from the variant fails.
+/// An error with the findings if no claim is broken; or an error if a release from the variant fails.
 pub fn caught(variant: impl Into<Designed>) -> std::result::Result<String, Box<dyn std::error::Error>> {
     let findings = audit("the faulty variant", &variant.into(), None, Effort::quick())?;
     let broken = findings.iter().filter(|finding| finding.verdict == Verdict::Broken);

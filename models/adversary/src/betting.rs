@@ -16,16 +16,17 @@ use scumble_accounting::gaussian;
 /// Quantity to be bounded for the distributions P and Q of the two inputs' outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Aim {
-    /// Largest ln((P(S) − δ)/Q(S)) over events S.
+    /// ε at this δ: the largest ln((P(S) − δ)/Q(S)) over events S, for output distributions P and Q.
     Epsilon { delta: f64 },
-    /// Largest P(S) − e^ε·Q(S) over events S.
+    /// δ at this ε: the largest P(S) − e^ε·Q(S) over events S, for output distributions P and Q.
     Delta { epsilon: f64 },
-    /// Largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)) over events S: μ of Gaussian differential privacy.
+    /// μ of Gaussian differential privacy: the largest Φ⁻¹(P(S)) − Φ⁻¹(Q(S)) over events S, for output
+    /// distributions P and Q. Φ is the standard normal distribution function.
     Mu,
 }
 
 impl Aim {
-    /// Value of the quantity for an event with P(S) = `p` and Q(S) = `q`.
+    /// Value of the quantity for an event that has probability `p` under one input and `q` under the other.
     pub(crate) fn value(self, p: f64, q: f64) -> f64 {
         match self {
             Self::Epsilon { delta } if p > delta => ((p - delta) / q).ln(),
@@ -35,11 +36,11 @@ impl Aim {
         }
     }
 
-    /// Slope s and offset d of the line P(S) ≤ s·Q(S) + d that a claim of `value` implies, for an event with
-    /// probabilities `[p, q]`.
+    /// Slope s and offset d of the bound P(S) ≤ s·Q(S) + d on event S, which a claim of `value` implies for
+    /// the output distributions P and Q.
     ///
-    /// A claim of μ implies a family of lines. The line that touches the bound at the event's probabilities
-    /// is used.
+    /// A claim of μ implies a family of bounds. The function returns the line that touches μ's bound at the
+    /// estimated probabilities `[p, q]` of the event under P and Q.
     fn line(self, value: f64, [p, q]: [f64; 2]) -> (f64, f64) {
         match self {
             Self::Epsilon { delta } => (value.exp(), delta),
@@ -71,7 +72,7 @@ const SHARES: [f64; 12] = [0.002, 0.004, 0.008, 0.016, 0.03, 0.06, 0.125, 0.25, 
 /// Counts of one event, which was chosen before the outputs were drawn.
 #[derive(Debug, Clone)]
 struct Batch {
-    /// P(S) and Q(S), as estimated when the event was chosen.
+    /// Probabilities of the event under the two inputs, as estimated when the event was chosen.
     expected: [f64; 2],
     /// Frequencies of the event in the first and the second output of a pair, and the number of pairs with
     /// these frequencies. A frequency is 0 or 1 for a single output. A release in which all records are
@@ -89,7 +90,7 @@ impl Batch {
     }
 }
 
-/// Bets on successive events for one aim.
+/// Bets on successive events for one [`Aim`], the quantity to be bounded.
 #[derive(Debug, Clone)]
 pub(crate) struct Bets {
     aim: Aim,
@@ -112,7 +113,7 @@ impl Bets {
         self.aim
     }
 
-    /// Starts bets on a new event. `expected` has the estimates of P(S) and Q(S) with which it was chosen.
+    /// Starts bets on a new event. `expected` has the event's estimated probabilities under the two inputs.
     pub(crate) fn choose(&mut self, expected: [f64; 2]) {
         self.batches.push(Batch { expected, cells: vec![] });
     }
@@ -130,7 +131,8 @@ impl Bets {
         }
     }
 
-    /// Mean frequencies of the last event for both inputs, and the number of pairs.
+    /// Mean frequencies of the last event in the outputs of both inputs, and the number of pairs of outputs.
+    /// Returns `None` before the first pair.
     pub(crate) fn shares(&self) -> Option<([f64; 2], u64)> {
         let cells = &self.batches.last()?.cells;
         let pairs: u64 = cells.iter().map(|(_, count)| count).sum();
@@ -199,7 +201,7 @@ impl Bets {
     }
 }
 
-/// ln Σ e^x.
+/// Logarithm of a sum, ln Σ eˣ over the numbers x in `logs`.
 fn log_sum(logs: &[f64]) -> f64 {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln()

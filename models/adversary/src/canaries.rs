@@ -3,11 +3,13 @@
 //! decides which end was chosen.
 //!
 //! Given the coins of all other records, the table is one of two neighbours. The adversary learns an event S
-//! of a row from earlier releases. Each record then satisfies P(S | one end) ≤ e^ε·P(S | the other end) + δ.
-//! The mean over records satisfies the same bound, whatever the dependence between the rows of one release.
+//! (a set of released rows) from earlier releases. Under (ε, δ) differential privacy, each record then
+//! satisfies P(S | one end) ≤ e^ε·P(S | the other end) + δ. The mean over records satisfies the same bound,
+//! whatever the dependence between the rows of one release.
 //!
-//! The mean over all canaries is therefore one bet per release, with a much smaller variance than one canary,
-//! as in Steinke, Nasr and Jagielski (2023). Their bound for dependent guesses is not needed.
+//! One release therefore gives one bet, on the mean over all canaries. This mean has a much smaller variance
+//! than the outcome of one canary, as in Steinke, Nasr and Jagielski (2023). Their bound for dependent
+//! guesses is not needed.
 
 use crate::betting::{Aim, Bets};
 use crate::event::Samples;
@@ -17,8 +19,8 @@ use crate::{Effort, Error, Result};
 use rand::RngCore;
 use scumble_core::{CentralDp, Claim, Designed, Neighbours, Randomness, Stream, Table};
 
-/// Number of releases before the first bet. Each later phase ends at `GROWTH` times as many releases as
-/// before, and bets on events learned from the earlier ones.
+/// Number of releases before the first bet. The attack then runs in phases. Each phase multiplies the number
+/// of releases by `GROWTH`, and bets on events learned from the releases of earlier phases.
 const FIRST: usize = 8;
 const GROWTH: usize = 4;
 /// Number of samples of an [`Effort`] that one release of this attack replaces.
@@ -33,7 +35,8 @@ pub(crate) struct Canaries {
 }
 
 /// Attacks the claim `dp` with releases in which each record of `table` is a canary. Returns `None` if output
-/// rows do not correspond to input rows, or if neighbours do not differ by replacement.
+/// rows do not correspond to input rows, or if the neighbouring relation of the claim is not replace one
+/// record.
 pub(crate) fn attack(
     mechanism: &Designed,
     table: &Table,

@@ -23,21 +23,22 @@ use std::sync::{Mutex, PoisonError};
 pub enum Canary {
     /// The canary is not among the records.
     Absent,
-    /// The canary's gradient is along its own coordinate, where all other gradients are zero.
+    /// The canary is among the records. Its gradient is along one coordinate, in which the gradients of all
+    /// other records are zero.
     Present,
-    /// The canary's gradient has the opposite sign.
+    /// The canary is among the records, with the opposite gradient of [`Canary::Present`].
     Opposite,
 }
 
 impl Canary {
-    /// Gradient of the canary in its coordinate before clipping, in units of the clipping norm. It is ±10 if
-    /// the canary is present, so that the training must clip it to a unit vector. The audit detects a
+    /// Gradient of the canary in its coordinate before clipping, in units of the clipping norm. It is 10 or
+    /// −10 if the canary is present, so that the training must clip it to norm 1. The audit detects a
     /// training that does not clip.
     pub fn gradient(self) -> f64 {
         10.0 * self.clipped()
     }
 
-    /// Gradient of the canary after clipping.
+    /// Gradient of the canary in its coordinate after clipping, in units of the clipping norm.
     fn clipped(self) -> f64 {
         match self {
             Self::Absent => 0.0,
@@ -47,7 +48,8 @@ impl Canary {
     }
 }
 
-/// White-box attack on the claim `dp` of a training that takes the steps of `run`.
+/// White-box attack on the claim `dp` of a training with the steps `run` (their number, sampling rate and
+/// noise).
 ///
 /// `sums` trains with the given canary and seed. It returns the canary's coordinate of every noisy sum of
 /// gradients, in units of the clipping norm.
@@ -118,7 +120,7 @@ pub fn canary(
     Ok(finding)
 }
 
-/// Logarithm of the ratio of two densities of a noisy sum: with the canary, and without it.
+/// Logarithm of the ratio of two densities at the noisy sum `sum`: with the canary, and without it.
 fn log_ratio(run: Run, canary: Canary, sum: f64) -> f64 {
     let (q, variance, c) = (run.sampling_rate(), run.noise_multiplier().powi(2), canary.clipped());
     let taken = q.ln() + (2.0 * c * sum - c * c) / (2.0 * variance);
@@ -186,8 +188,9 @@ pub(crate) fn tables(
     Ok(Finding { lower_bound: finding.lower_bound.map(|bound| bound.max(canary_bound)), ..finding })
 }
 
-/// Pairs of neighbouring tables, with their descriptions. Each has a few rows of `table`, and the two differ
-/// in the first record. This record or its features are at an end of the domain, or the record is absent.
+/// Pairs of neighbouring tables, with their descriptions. Each table has a few rows of `table`. The two
+/// tables of a pair differ in the first record: it is at opposite ends of the domain, or it is missing from
+/// one table. Only the values that `unit` protects are moved to an end.
 fn neighbours(
     mechanism: &Designed,
     table: &Table,
@@ -224,8 +227,8 @@ fn neighbours(
     })
 }
 
-/// Number of rows to release: four, because few rows hide least. The number is doubled until the mechanism
-/// accepts the table.
+/// Number of rows to release. It starts at four, because few other rows hide a record least. The number is
+/// doubled until the mechanism accepts the table.
 fn few_rows(mechanism: &Designed, table: &Table) -> Result<usize> {
     let mut rows = table.len().min(4);
     while rows < table.len() {

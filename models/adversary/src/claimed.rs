@@ -68,20 +68,20 @@ impl Claimed {
         Self { epsilon: 0.0, delta: 0.0, points: vec![(0.0, 0.0)], mu: None }
     }
 
-    /// Aims of an attack, one per bound.
+    /// Quantities that an attack bounds, one for each claimed number.
     pub(crate) fn aims(&self) -> Vec<Aim> {
         let deltas = self.points.iter().map(|(epsilon, _)| Aim::Delta { epsilon: *epsilon });
         let mu = self.mu.map(|_| Aim::Mu);
         [Aim::Epsilon { delta: self.delta }].into_iter().chain(deltas).chain(mu).collect()
     }
 
-    /// Claimed value of each aim.
+    /// Claimed value of each quantity of [`Self::aims`].
     fn values(&self) -> Vec<f64> {
         let deltas = self.points.iter().map(|(_, delta)| *delta);
         [self.epsilon].into_iter().chain(deltas).chain(self.mu).collect()
     }
 
-    /// Number of bounds of an attack on one pair.
+    /// Number of bounds that an attack on one pair of inputs computes.
     pub(crate) fn bounds(&self) -> usize {
         self.values().len()
     }
@@ -98,15 +98,15 @@ impl Claimed {
         self.share_at(bets, 1.0)
     }
 
-    /// Optimistic estimate of the largest ratio to the claimed value that more outputs may show. The observed
-    /// value is raised by four standard errors.
+    /// Optimistic estimate of the ratio of observed to claimed value after more outputs, largest over all
+    /// aims. The observed value is raised by four standard errors.
     pub(crate) fn expected(&self, bets: &[Bets]) -> f64 {
         self.share_at(bets, -4.0)
     }
 
-    /// Largest ratio over all aims of a corrected value to the claimed value. P(S) and Q(S) are the
-    /// frequencies of the latest event S, for the input where it is more likely and for the other input.
-    /// `errors` standard errors are subtracted from P(S) and added to Q(S).
+    /// Largest ratio of a corrected observed value to the claimed value, over all aims (quantities to be
+    /// bounded). P(S) and Q(S) are the frequencies of the latest event S, for the input where it is more
+    /// likely and for the other input. `errors` standard errors are subtracted from P(S) and added to Q(S).
     fn share_at(&self, bets: &[Bets], errors: f64) -> f64 {
         let ratio = |(bets, claimed): (&Bets, f64)| {
             let ([p, q], pairs) = bets.shares()?;
@@ -219,7 +219,7 @@ fn describe(pair: &str, shown: &Shown) -> String {
 /// Larger than the excess of any bound over a claim.
 const MOST: f64 = 1e3;
 
-/// Excess of a bound over the claim; negative if the bound is below it.
+/// Excess of a bound over the claimed value; negative if the bound is below the claimed value.
 struct Excess<'r> {
     by: f64,
     shown: &'r Shown,
@@ -227,7 +227,7 @@ struct Excess<'r> {
 }
 
 impl Reached {
-    /// Results for each aim. At least one aim exists.
+    /// Collects the results: `shown` has one for each aim (quantity to be bounded), and at least one.
     pub(crate) fn new(shown: Vec<Shown>, is_mute: bool, is_broken: bool) -> Self {
         Self { shown, is_mute, is_broken }
     }

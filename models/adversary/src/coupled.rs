@@ -54,7 +54,8 @@ pub(crate) fn check(
     }
     let farther = farthest(mechanism, &blocks, candidates, streams);
     let range = mechanism.range();
-    // A random point may be within the bounds of each coordinate but outside the range.
+    // A random point may be within the bounds of each coordinate, but outside the set of points that the
+    // mechanism declares as its range.
     let is_of_range = |pair: &&Pair| {
         pair.records.is_some() || pair.points.iter().flatten().all(|point| range.contains(point))
     };
@@ -74,7 +75,7 @@ pub(crate) fn check(
 struct Block<'a> {
     perturbation: &'a Perturbation,
     distance: Distance,
-    /// Largest declared distance, relative to the noise.
+    /// Largest distance between two points of the block that the mechanism declares, relative to the noise.
     declared: f64,
     found: f64,
 }
@@ -156,8 +157,8 @@ fn couple(
 /// Checks two values released with the same random numbers, from points that differ by `clean` in this
 /// coordinate.
 ///
-/// Returns a sentence if the released values do not differ by `clean`, up to `most` of rounding, or do not
-/// differ by whole multiples of `step`.
+/// Returns a sentence if the released values do not differ by `clean`, up to a rounding error of `most`, or
+/// do not differ by whole multiples of `step`.
 fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<String> {
     let difference = released[0] - released[1];
     // Rounding error of floats of this size.
@@ -219,8 +220,9 @@ fn unit(distance: Distance) -> CoupledUnit {
     }
 }
 
-/// Total distances of all blocks with one kind of distance, for the kind with the largest ratio of found to
-/// declared distance. A block in which no pair differs is not protected by the claim, and is left out.
+/// Total declared and found distances over the blocks that measure distance in one way (ℓ₁, ℓ₂ or root). Of
+/// these ways, the one with the largest ratio of found to declared distance is returned. A block in which no
+/// pair differs is not protected by the claim, and is left out.
 fn summed(blocks: &[Block]) -> Option<Coupled> {
     let sum_by = |distance: Distance| {
         let moved = || blocks.iter().filter(|block| block.distance == distance && block.found > 0.0);
@@ -236,7 +238,7 @@ fn summed(blocks: &[Block]) -> Option<Coupled> {
     kinds.max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
-/// Returns a sentence if points have a larger distance than the noise allows.
+/// Returns a sentence if two encoded records have a larger distance than the mechanism declares.
 fn too_far(Coupled { unit, declared, found }: &Coupled) -> Option<String> {
     (*found > declared * (1.0 + ROUNDING)).then(|| {
         format!(
@@ -246,7 +248,7 @@ fn too_far(Coupled { unit, declared, found }: &Coupled) -> Option<String> {
     })
 }
 
-/// Returns a sentence if the declared noise spends more than the claim.
+/// Returns a sentence if noise of the declared scale gives a larger privacy loss than `dp` claims.
 fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
     let moved = || blocks.iter().filter(|block| block.found > 0.0);
     if moved().any(|block| block.distance == Distance::Root) {
@@ -266,7 +268,8 @@ fn unclaimed(dp: &LocalDp, blocks: &[Block]) -> Option<String> {
     })
 }
 
-/// Largest privacy loss by the likelihood that the mechanism states, over pairs and outputs.
+/// Compares the claimed ε of `dp` with the largest privacy loss that follows from the likelihood stated by
+/// the mechanism, over pairs of inputs and drawn outputs.
 fn check_stated_losses(
     mechanism: &dyn LocalMechanism,
     dp: &LocalDp,
@@ -301,12 +304,13 @@ fn check_stated_losses(
     Found { coupled: Some(coupled), broken }
 }
 
-/// Sum of values with a mean of at most zero if the declaration is correct. The values measure missing noise,
-/// or levels kept more often than declared.
+/// Sum of test values, each with a mean of at most zero if the mechanism's declaration is correct. A value
+/// measures missing noise, or how much more often than declared the levels of one-hot groups are kept.
 ///
 /// The n values are at most 1, have the sum Σ, and have at most the declared variance v = `variance`. By
-/// Bennett's inequality exp(λΣ − n·v·(e^λ − 1 − λ)) is a supermartingale for every λ > 0. The mean over
-/// several λ therefore exceeds 1/α with probability at most α, at any number of looks.
+/// Bennett's inequality exp(λΣ − n·v·(e^λ − 1 − λ)) is a supermartingale for every λ > 0. The mean of this
+/// expression over several λ therefore exceeds 1/α with probability at most α, for any α in (0, 1) and any
+/// number of looks.
 #[derive(Debug, Clone, Copy)]
 struct Drift {
     sum: f64,
@@ -324,8 +328,8 @@ impl Drift {
     }
 }
 
-/// Drifts of each noisy coordinate, of all coordinates of a block together, and of all one-hot groups
-/// together.
+/// Sums of test values ([`Drift`]) for each noisy coordinate, for all coordinates of a block together, and
+/// for all one-hot groups together.
 struct Drifts {
     noise_drifts: Vec<NoiseDrift>,
     level_drift: Drift,
@@ -333,7 +337,7 @@ struct Drifts {
     alarm: f64,
 }
 
-/// Drifts of one block of noise.
+/// Sums of test values for one block of noise.
 struct NoiseDrift {
     noise: DescribedNoise,
     together: Drift,
@@ -341,11 +345,10 @@ struct NoiseDrift {
 }
 
 impl Drifts {
-    /// Smallest number of draws of wide records, capped by the audit's samples. For narrower records, the
-    /// audit's samples limit the number of drawn values.
+    /// Smallest number of draws for wide records, unless the audit has fewer samples. For narrow records, the
+    /// number of draws is the audit's samples divided by the width of a record.
     const LEAST_DRAWS: usize = 4_000;
-    /// Number of further draws after which the drifts are tested, or an eighth of the earlier draws if this
-    /// is more.
+    /// Number of draws between two tests of the drifts, or an eighth of the earlier draws if this is more.
     const LOOK: usize = 32;
 
     /// Draws noise at the candidates' points until the noise is clearly smaller than declared, or the limit

@@ -1,5 +1,5 @@
-//! Attacks with inputs that only the claim's own mechanism can make: members of an ambiguity set, or attempts
-//! at recovery. All members of an *ambiguity set* give the same distribution of outputs.
+//! Attacks that need help from the attacked mechanism: two members of an ambiguity set, or attempts at
+//! recovery. All members of an *ambiguity set* give the same distribution of outputs.
 
 use crate::attack::{Attack, all_reached, by_side};
 use crate::claimed::Claimed;

@@ -1,6 +1,7 @@
 //! Effort of an audit.
 
-/// Effort of an audit, and its false-alarm probability.
+/// Effort of an audit: numbers of samples and of pairs of inputs, values of ε, false-alarm probability and
+/// seed.
 ///
 /// ```
 /// use scumble_adversary::Effort;
@@ -10,14 +11,14 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Number of releases of each input of a pair. An attack ends earlier if it refutes the claim. Records
-    /// with hundreds of values get fewer releases.
+    /// Largest number of releases of each of the two inputs that an attack distinguishes. An attack ends
+    /// earlier if it refutes the claim. Records with hundreds of values get fewer releases.
     pub samples: usize,
     /// Number of pairs of inputs that are attacked with all samples. Many more pairs are tried with few
     /// samples.
     pub pairs: usize,
-    /// Values of ε at which the example of a plugin is designed. For ε above 2, the outputs that distinguish
-    /// two inputs best are too rare to occur in samples.
+    /// Values of ε at which the example that a plugin supplies is designed. For ε above 2, the outputs that
+    /// distinguish two inputs best are too rare to occur in samples.
     pub epsilons: &'static [f64],
     /// Largest probability that the audit calls a claim broken although it holds, over all pairs of inputs
     /// and all points of the claim.

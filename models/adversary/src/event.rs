@@ -1,19 +1,19 @@
-//! Events, learned and chosen on the outputs so far, for bets on later outputs.
+//! Events (sets of outputs), learned and chosen on earlier outputs, for bets on later outputs.
 
 use crate::betting::Aim;
 use crate::score::{Output, Score, classifier, learned};
 
-/// Outputs of two inputs.
+/// Outputs drawn from each of two inputs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Samples {
     pub(crate) one: Vec<Output>,
     pub(crate) other: Vec<Output>,
 }
 
-/// Event: a score of at most, or at least, a threshold.
+/// Event that an output's score is at most, or at least, a threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
-    /// Index of the score.
+    /// Index of the score among all scores of the attack.
     pub(crate) score: usize,
     threshold: f64,
     at_most: bool,
@@ -34,8 +34,8 @@ impl Event {
 }
 
 impl Aim {
-    /// Value of the aim that `outputs` further outputs are expected to show, for an event with frequencies
-    /// `p` and `q`.
+    /// Value of the quantity to be bounded ([`Aim`]) that `outputs` further outputs are expected to show, for
+    /// an event with frequencies `p` and `q` in the outputs of the two inputs.
     fn projected(self, p: f64, q: f64, outputs: usize) -> f64 {
         /// Standard errors between a frequency and its bound, at the false-alarm rates of an audit.
         const ERRORS: f64 = 5.5;
@@ -85,12 +85,13 @@ impl Samples {
         self.other.extend(more.other);
     }
 
-    /// Learns scores on half of the outputs, and chooses an event for each aim on the other half.
+    /// Learns scores on half of the outputs, and chooses an event on the other half for each aim (quantity to
+    /// be bounded).
     ///
     /// The choice is among events of the `given` scores and of the learned ones; the given scores have the
-    /// first indices. It takes the event with the largest expected value after `ahead` further outputs. A
-    /// separate half is needed because memorised scores would look best on the outputs that they were learned
-    /// from.
+    /// first indices. It takes the event for which the aim has the largest expected value after `ahead`
+    /// further outputs. A separate half is needed because memorised scores would look best on the outputs
+    /// that they were learned from.
     pub(crate) fn choose<'a>(
         &self,
         given: &[Score<'a>],
@@ -143,8 +144,8 @@ impl Samples {
     }
 }
 
-/// Thresholds at quantiles of both inputs' scores, denser toward the ends. Each occurs twice: with true for
-/// the event of at most the threshold, and with false for at least.
+/// Thresholds at quantiles of both inputs' scores, denser toward the ends. Each is returned twice: with true
+/// for the event "score at most the threshold", and with false for "score at least the threshold".
 fn thresholds(sides: &[Vec<f64>; 2]) -> Vec<(f64, bool)> {
     let ranks = |side: &Vec<f64>| {
         let n = side.len();

@@ -24,8 +24,8 @@ pub struct Finding {
     pub mu_claimed: Option<f64>,
     /// Audited lower bound on μ at `confidence`; `None` if the claim has no profile.
     pub mu_shown: Option<f64>,
-    /// Declared and found largest distance between two points of a local mechanism. `None` for curators, and
-    /// for mechanisms that state neither their noise nor a likelihood.
+    /// Largest distance between the encoded points of two records of a local mechanism, as declared and as
+    /// found. `None` for curators, and for mechanisms that state neither their noise nor a likelihood.
     pub coupled: Option<Coupled>,
     /// Number of pairs of inputs that were attacked, by samples and by whole releases.
     pub pairs: usize,
@@ -90,7 +90,7 @@ impl fmt::Display for CoupledUnit {
     }
 }
 
-/// δ at one ε.
+/// Point of a privacy profile δ(ε): the claimed δ and the audited lower bound at one ε.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ProfilePoint {
     /// ε, in nats.
@@ -152,7 +152,7 @@ impl Finding {
     }
 
     /// Audited lower bound on the distinguishing advantage for the two inputs that are easiest to
-    /// distinguish. It is δ(0), the total variation distance of their output distributions.
+    /// distinguish. It is a lower bound on δ(0), the total variation distance of their output distributions.
     ///
     /// The result is `None` if the claim is not differential privacy, or was not attacked. It is also `None`
     /// for a claim with a δ and no profile, which is only attacked at its own (ε, δ).

@@ -7,19 +7,19 @@ use rayon::prelude::*;
 use scumble_accounting::binomial::at_least;
 use scumble_core::{Claim, Designed, Halved, MutualInformation, Randomness, Table, largest};
 
-/// Largest number of comparisons of a drawn value with a half's value, over all draws.
+/// Largest number of comparisons of a drawn value with the noiseless value of a half, over all draws.
 const MOST_LOOKS: usize = 1 << 29;
 /// One in this many draws chooses the record whose membership is guessed. All other draws count.
 const LESSONS: usize = 10;
-/// Weight of the uniform distribution in the adversary's belief, which is otherwise the posterior. It bounds
-/// the log loss of every draw.
+/// Weight of the uniform distribution in the adversary's belief about the drawn half. The posterior has the
+/// rest of the weight. The uniform weight bounds the log loss of every draw.
 const DOUBT: f64 = 0.01;
 
 /// Attacks the claim `bound` of releases of `table`.
 ///
-/// The posterior of each half after a draw follows from the values of the halves and the scale of the noise
-/// (Bayes). If the mechanism's noise is as declared, no guess is better than a guess by this posterior. Three
-/// lower bounds are compared with the claim:
+/// The noiseless statistics of all halves and the scale of the noise give the posterior of each half after a
+/// draw (Bayes). If the mechanism's noise is as declared, no guess is better than a guess by this posterior.
+/// Three lower bounds are compared with the claim:
 ///
 /// - the success rate of guesses of the half that was drawn,
 /// - the success rate of guesses of membership, for the record that is easiest to guess,
@@ -104,8 +104,8 @@ pub struct HalfInference {
     pub member: Guessed,
 }
 
-/// Attacks `halved`, draws from halves of `records` records, as an adversary that knows all records, all
-/// halves, their values and the scale of the noise.
+/// Attacks the draws of `halved`, each a noisy statistic of a random half of `records` records. The adversary
+/// knows all records, all halves, their noiseless statistics and the scale of the noise.
 ///
 /// The posterior of each half after a draw (Bayes) gives the best possible guess, if the noise is as
 /// declared. The three bounds of the result all hold with probability at least 1 − `false_alarm`.

@@ -1,5 +1,5 @@
 //! Known-plaintext attacks: an adversary that knows the originals of some released records learns to invert
-//! the transformation (Dauntless, A.4).
+//! the secret transformation of the release (Dauntless, A.4).
 
 use crate::{Error, Result};
 use linfa::traits::{Fit, Predict};
@@ -119,7 +119,7 @@ impl Pairs {
 }
 
 impl Sums {
-    /// Empty sums around the means of these records.
+    /// Sums without any pair yet, with the means of these records as the origins of later deviations.
     fn around(released: ArrayView2<f64>, known: ArrayView2<f64>) -> Self {
         let origins = [released.mean_axis(Axis(0)), known.mean_axis(Axis(0))].map(Option::unwrap_or_default);
         Self {

@@ -1,13 +1,14 @@
-//! Attacks on privacy claims: audited lower bounds from samples, which no valid claim is below.
+//! Attacks on privacy claims, which compute audited lower bounds on ε and other measures from samples.
 //!
 //! A *claim* is one bound that the guarantee of a mechanism states, such as "ε = 1 for a record". An *audit*
 //! attacks every claim of a mechanism.
 //!
 //! A local mechanism is attacked at the ends of its input domain, one coordinate at a time, and outside this
 //! domain. It is also attacked at the pairs of inputs that it declares the easiest to distinguish. For each
-//! pair of inputs an adversary learns to distinguish their outputs, and chooses an event. It then bets on the
-//! event with new samples. The bets give a lower bound on ε, and on δ at points of a privacy profile. These
-//! bounds are wrong with at most a stated probability. A claim below its lower bound is broken.
+//! pair of inputs an adversary learns to distinguish their outputs, and chooses an event (a set of outputs).
+//! It then bets on the event with new samples. The bets give a lower bound on ε, and on δ at points of a
+//! privacy profile. These bounds are wrong with at most a stated probability. A claim below its lower bound
+//! is broken.
 //!
 //! ```
 //! use scumble_adversary::{Effort, Verdict, audit_plugin};

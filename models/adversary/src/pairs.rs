@@ -126,7 +126,8 @@ impl Factors {
         self.differing(self.varied.iter().map(|&at| (at, self.all[at].1.l2_farthest())))
     }
 
-    /// The record with one varied factor moved to an end, far outside, or anywhere within.
+    /// The record with one varied factor moved to an end of its domain, far outside, or to a random point
+    /// within.
     pub(crate) fn moved(&self, record: &[f64], stream: &mut Stream) -> Vec<f64> {
         let mut moved = record.to_vec();
         if self.varied.is_empty() {
@@ -156,7 +157,8 @@ impl Factors {
         self.differing(self.varied.iter().map(|&at| (at, beyond(self.all[at].1.l2_farthest()))))
     }
 
-    /// Pairs that differ in one factor, between its ends, its special points, and all or many of its levels.
+    /// Pairs of records that differ in one factor. Its value in one record is an end of the factor's domain.
+    /// Its value in the other is the other end, a special point such as zero or the centre, or another level.
     /// Pairs of random corners and of random inner points follow.
     fn pairs(&self, stream: &mut Stream) -> Vec<[Vec<f64>; 2]> {
         let mut alone = self.varied.clone();

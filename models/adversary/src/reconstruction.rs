@@ -23,11 +23,11 @@ const KURTOSIS: f64 = 6.0;
 /// Mean squared errors of the estimates of a record by three adversaries, summed over the claimed columns.
 #[derive(Debug, Clone, Copy)]
 struct Errors {
-    /// Error of the released value minus its mean error. For additive noise, no better unbiased estimate is
-    /// known.
+    /// Error of the released value after subtraction of its mean error. For additive noise, no better
+    /// unbiased estimate is known.
     unbiased: f64,
-    /// Error of a weighted mean of the domain's centre and the released value. The weights are inverse to the
-    /// variances of the records and of the noise.
+    /// Error of a weighted mean of the domain's centre and the released value. The weights are inversely
+    /// proportional to the variances of the records and of the noise.
     biased: f64,
     /// Error of an adversary that knows all other records, and therefore their noise. It predicts the noise
     /// of this record from the noise of the others, and subtracts the prediction.
@@ -100,8 +100,8 @@ pub(crate) fn attack(
     let least = |measure: fn(&Errors) -> f64| errors.iter().map(measure).fold(f64::INFINITY, f64::min);
     let (biased, informed) = (least(|errors| errors.biased), least(|errors| errors.informed));
     let is_broken = reached < error;
-    // If the claimed columns contain only some columns of a group, their radius is unknown, and the text does
-    // not call the claim vacuous.
+    // If the claimed columns contain only some columns of a group (such as a one-hot group), their radius is
+    // unknown, and the text does not call the claim vacuous.
     let farthest = features.restrict(&columns).map_or(f64::INFINITY, |claimed| claimed.squared_radius());
     let mut because = format!(
         "The mean squared error of an unbiased reconstruction is at most {reached:.4}, and at least \
@@ -240,8 +240,9 @@ fn record_errors(
     errors
 }
 
-/// Mean square of the part of the noise at `row` that the other columns of `noise` (releases × rows) do not
-/// predict. The prediction is learned on one half of the releases, and the mean is over the other half.
+/// Mean square of the noise of record `row` that remains after a linear prediction from the noise of the
+/// other records. `noise` has one row per release and one column per record. The prediction is learned on one
+/// half of the releases, and the mean is over the other half.
 fn unexplained(noise: &Array2<f64>, row: usize) -> Option<f64> {
     let others: Vec<usize> = (0..noise.ncols()).filter(|other| *other != row).collect();
     if others.is_empty() {

@@ -14,7 +14,8 @@ use scumble_core::{LocalMechanism, Randomness, Stream, Table, local};
 /// Number of rows of a large table. Local mechanisms release a table in blocks of rows, and the last block of
 /// this table is not full. If rows share noise, few rows suffice to distinguish the records.
 const ROWS: usize = 15 * local::BLOCK + local::BLOCK / 2;
-/// Number of releases of a small table. A fault that small tables show appears in many of their releases.
+/// Number of releases of a small table. A fault that occurs in releases of small tables then occurs many
+/// times.
 const RELEASES: usize = 1_600;
 /// Number of releases of a table of more than one block, per nat of the claimed ε. This number suffices to
 /// contradict a false claim.

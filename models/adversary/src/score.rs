@@ -153,7 +153,7 @@ impl Histograms {
 /// what is learned.
 type Look = fn(&[f64], &mut dyn FnMut(u64));
 
-/// Log ratios of outputs, or features of them, that recur exactly, to the last bit.
+/// Log ratios of counts, for outputs, or features of outputs, that recur exactly, to the last bit.
 struct Exactly {
     look: Look,
     ratios: HashMap<u64, f64, Hashing>,

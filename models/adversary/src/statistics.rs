@@ -11,8 +11,8 @@ use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
 /// Number of pilot draws from each table, and number of values that they select for separate scoring.
 const PILOT: usize = 64;
 const VALUES: usize = 16;
-/// Number of values that may be drawn from each table, per sample of the audit and at most in total. At least
-/// a twentieth of the audit's samples is always drawn.
+/// Limits on the number of values drawn from each table: `VALUES_A_SAMPLE` for each sample of the audit, and
+/// `MOST_VALUES` in total. At least a twentieth of the audit's samples is always drawn.
 const VALUES_A_SAMPLE: usize = 16;
 const MOST_VALUES: usize = 2_000_000;
 /// Bound on log-likelihood ratios, so that they are finite.
@@ -74,7 +74,7 @@ fn log_ratio(statistics: &dyn Statistics, pair: &[Table; 2], drawn: &[f64]) -> R
     Ok(if ratio.is_nan() { 0.0 } else { ratio.clamp(-LARGEST, LARGEST) })
 }
 
-/// Indices at which the means of the two tables' draws differ most, relative to their spread.
+/// Up to `VALUES` indices at which the means of the two tables' draws differ most, relative to their spread.
 fn telling(pilot: &[Vec<Output>; 2], width: usize) -> Vec<usize> {
     let separation = |place: usize| {
         let [one, other] = pilot.each_ref().map(|draws| moments(draws, place));

@@ -40,9 +40,9 @@ scumble_linear::params! {
         /// 1 by default.
         seed: u64 = 1,
         /// Matrix T (K × K) of label-flip probabilities, for training labels that were flipped. T\[y, ỹ\] is
-        /// the probability that class y is observed as ỹ. Classes are then 0 to K − 1, and P(y | x) is the
-        /// distribution of the true class (equation 8 of *Learning to noise*). Validation uses the same loss,
-        /// because its labels are flipped too.
+        /// the probability that class y is observed as ỹ. Classes are then 0 to K − 1, and the model's P(y |
+        /// x) for a record x is the distribution of the true class (equation 8 of *Learning to noise*).
+        /// Validation uses the same loss, because its labels are flipped too.
         label_flip?: Array2<f64>,
     }
 

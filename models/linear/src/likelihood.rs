@@ -12,8 +12,8 @@ use scumble_linalg::{multiply, vectorised};
 use std::cell::RefCell;
 
 /// Objective −Σ log P(ỹᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² over weights W (d features × K classes) of standardised
-/// features and free intercepts, for records xᵢ with labels ỹᵢ. The labels are the true classes, or flipped
-/// classes.
+/// features and unpenalised intercepts, for records xᵢ with labels ỹᵢ. The labels are the true classes, or
+/// flipped classes.
 ///
 /// The records are standardised one block at a time. One pass over the records gives both the objective and
 /// its gradient.
@@ -72,8 +72,8 @@ impl<'a> Likelihood<'a> {
         Self { flip: Some(flip), ..self }
     }
 
-    /// Searches for the maximum of the likelihood near `start` (a layer of K classes). The search stops where
-    /// the gradient's norm is at most `gradient_tolerance`, or after `max_iterations` iterations.
+    /// Searches for the maximum of the likelihood, from `start` (a layer of K classes). The search stops
+    /// where the gradient's norm is at most `gradient_tolerance`, or after `max_iterations` iterations.
     ///
     /// # Errors
     /// [`Error::Search`] if the search fails or is interrupted.
@@ -187,8 +187,8 @@ impl<'a> Likelihood<'a> {
     }
 }
 
-/// Objective for argmin that keeps the last point's result. Computing the objective and its gradient at one
-/// point then takes a single pass over the records.
+/// Objective for the solvers of the crate argmin that keeps the last point's result. Computing the objective
+/// and its gradient at one point then takes a single pass over the records.
 struct Remembered<'a, 'b> {
     likelihood: &'a Likelihood<'b>,
     last: RefCell<Option<(Array1<f64>, Slope)>>,

@@ -18,9 +18,9 @@ crate::params! {
     /// Hyper-parameters of multinomial logistic regression.
     ///
     /// It minimises −Σ log P(yᵢ | xᵢ) + ½·`l2_penalty`·‖W‖² by L-BFGS, for records xᵢ with classes yᵢ. The
-    /// variables are the weights W (d features × K classes) of standardised features, and free intercepts.
-    /// With a [`label_flip`](Self::label_flip) T and observed labels ỹᵢ, the first term is −Σ log Σ_y T\[y,
-    /// ỹᵢ\]·P(y | xᵢ).
+    /// variables are the weights W (d features × K classes) of standardised features, and unpenalised
+    /// intercepts. With a [`label_flip`](Self::label_flip) T and observed labels ỹᵢ, the first term is −Σ log
+    /// Σ_y T\[y, ỹᵢ\]·P(y | xᵢ).
     pub struct LogisticParams {
         /// Weight of the penalty ½‖W‖² on the weights W, relative to the summed loss; 1 by default.
         l2_penalty: f64 = 1.0,

@@ -102,11 +102,12 @@ fn weights_of_few(
     Ok(records.t().dot(&Eigen::new(&gram)?.solve(&(targets / n))))
 }
 
-/// Returns the factor in [0, 1] by which noise in `products` shrinks all weights (James and Stein 1961).
+/// Returns the factor in [0, 1] by which noise in `products`, the covariances of d features with the target,
+/// shrinks all weights (James and Stein 1961).
 ///
 /// It is 1 − d/Σ sⱼ²/vⱼ, or 0 if this is negative. The sum is over the d eigenvectors of the observed
-/// covariance `seen`, and sⱼ is the component of `products` along eigenvector j. Here vⱼ is the part of the
-/// variance of sⱼ that comes from the noise.
+/// covariance `seen` of the features, and sⱼ is the component of `products` along eigenvector j. Here vⱼ is
+/// the part of the variance of sⱼ that comes from the noise.
 fn trust_in(
     products: &Array1<f64>,
     [seen, added]: [&Array2<f64>; 2],

@@ -15,9 +15,9 @@ crate::params! {
     /// Hyper-parameters of ridge regression.
     ///
     /// It minimises ‖y − Xw − c‖²/2n + ½·`l2_penalty`·‖w‖² for n records X (n × d) with targets y. The
-    /// variables are the weights w (d values) of standardised features, and a free intercept c. The normal
-    /// equations are solved directly. [Through the origin](Self::through_origin), the model has no c and does
-    /// not standardise features.
+    /// variables are the weights w (d values) of standardised features, and an unpenalised intercept c. The
+    /// normal equations are solved directly. [Through the origin](Self::through_origin), the model has no c
+    /// and does not standardise features.
     ///
     /// With a [`noise_covariance`](Self::noise_covariance) it minimises ½wᵀ(S − N)w − wᵀ(s − m) + ½λ‖w‖².
     /// Here λ = `l2_penalty`, S is the covariance of the noisy features, and s is their covariance with the

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Activation {
-    /// z itself.
+    /// The layer's sum z itself.
     Identity,
-    /// max(z, 0), with derivative 0 at 0.
+    /// max(z, 0) for a layer's sum z, with derivative 0 at z = 0.
     Relu,
-    /// 1 / (1 + e⁻ᶻ).
+    /// 1 / (1 + e⁻ᶻ) for a layer's sum z.
     Sigmoid,
-    /// tanh z.
+    /// tanh z for a layer's sum z.
     Tanh,
 }
 

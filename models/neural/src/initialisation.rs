@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initialisation {
-    /// Weights and biases within ±1/√inputs, PyTorch's default.
+    /// Weights and biases within ±1/√inputs, for a layer's number of inputs: PyTorch's default.
     #[default]
     Uniform,
-    /// Weights within ±√(6 / (inputs + outputs)), biases zero (Glorot and Bengio 2010): for tanh and sigmoid.
+    /// Weights within ±√(6 / (inputs + outputs)), for a layer's numbers of inputs and outputs, and biases
+    /// zero (Glorot and Bengio 2010): for tanh and sigmoid.
     Glorot,
-    /// Weights within ±√(6 / inputs), biases zero (He and others 2015): for ReLU.
+    /// Weights within ±√(6 / inputs), for a layer's number of inputs, and biases zero (He and others 2015):
+    /// for ReLU.
     He,
 }
 

@@ -9,18 +9,20 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip};
 /// example's outputs.
 #[derive(Debug, Clone, Copy)]
 pub enum Loss<'a, T> {
-    /// Σⱼ (oⱼ − tⱼ)² for targets t (n × k).
+    /// Squared error Σⱼ (oⱼ − tⱼ)² of an example's outputs o, for targets t (n × k).
     SquaredError(ArrayView2<'a, T>),
-    /// ln Σⱼ exp oⱼ − o_c for the class c of each example (n classes, counted from 0): the outputs are logits
-    /// of a softmax.
+    /// Cross-entropy ln Σⱼ exp oⱼ − o_c of an example's outputs o and its class c (n classes, counted from
+    /// 0). The outputs are logits of a softmax.
     CrossEntropy(ArrayView1<'a, usize>),
-    /// Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ for targets t in [0, 1] (n × k): each output is the logit of a sigmoid.
+    /// Binary cross-entropy Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ of an example's outputs o, for targets t in [0, 1] (n ×
+    /// k). Each output is the logit of a sigmoid.
     ///
     /// One output of logit o is equivalent to two softmax outputs of logits o/2 and −o/2, because a softmax
     /// depends only on differences of logits. A target may lie strictly between 0 and 1, such as the
     /// brightness of a pixel.
     BinaryCrossEntropy(ArrayView2<'a, T>),
-    /// −ln Σ_y F\[y, ỹ\]·softmax(o)_y for an observed class ỹ that may differ from the true class y.
+    /// Cross-entropy −ln Σ_y F\[y, ỹ\]·softmax(o)_y of an example's outputs o and its observed class ỹ, which
+    /// may differ from its true class y.
     ///
     /// It is the negative log-likelihood of the observed class if the softmax is the distribution of the true
     /// class (equation 8 of *Learning to noise*; "forward correction", Patrini and others 2017). If F is the

@@ -18,8 +18,8 @@ pub enum Optimiser {
     Sgd(Sgd),
 }
 
-/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions. The gradient includes that of an ℓ₂
-/// penalty. ε is added to the root of the mean squared gradient after its bias correction.
+/// Adam (Kingma and Ba 2015), with PyTorch's defaults and conventions. The gradient includes the gradient of
+/// an ℓ₂ penalty. ε is added to the root of the mean squared gradient after its bias correction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adam {
@@ -234,15 +234,15 @@ impl<T: Real> Part<'_, T> {
 /// Constants of step t of Adam, each rounded once. β₁ and β₂ are the `beta1` and `beta2` of [`Adam`].
 struct AdamStep<T> {
     weight_decay: T,
-    /// 1 − β₁.
+    /// Weight 1 − β₁ of a gradient in the new mean gradient.
     new_mean: T,
     beta2: T,
-    /// 1 − β₂.
+    /// Weight 1 − β₂ of a squared gradient in the new mean squared gradient.
     new_square: T,
-    /// 1 / √(1 − β₂ᵗ).
+    /// Bias correction 1 / √(1 − β₂ᵗ) of the root of the mean squared gradient at step t.
     root_correction: T,
     epsilon: T,
-    /// Learning rate divided by 1 − β₁ᵗ.
+    /// Learning rate divided by 1 − β₁ᵗ, the bias correction of the mean gradient at step t.
     rate: T,
 }
 
@@ -285,7 +285,7 @@ impl<T: Real> AdamStep<T> {
         );
     }
 
-    /// Updates the mean gradient and the mean squared gradient. Returns the latter.
+    /// Updates the mean gradient and the mean squared gradient. Returns the mean squared gradient.
     #[inline(always)]
     fn moments(&self, parameter: T, gradient: T, mean: &mut T, square: &mut T) -> T {
         let gradient = gradient + self.weight_decay * parameter;

@@ -7,7 +7,8 @@ use scumble_accounting::{Neighbours, Run, loss, renyi};
 use scumble_neural::Real;
 use serde::{Deserialize, Serialize};
 
-/// Fraction of δ reserved for samples with more records than the capacity of a step.
+/// Fraction of δ reserved for samples with more records than the capacity of a step, the largest sample that
+/// enters the sum.
 const KEPT: f64 = 1e-6;
 
 /// Privacy loss of a training run. The sequence of all networks, including intermediate ones, is (ε,
@@ -57,8 +58,8 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// Same errors as [`effective_noise_multiplier`](Self::effective_noise_multiplier) and [`Run::new`];
-    /// [`Error::Accounting`] for an invalid δ; [`Error::Delta`] if a millionth of δ does not cover the
-    /// samples with more records than the capacity of a step.
+    /// [`Error::Accounting`] for an invalid δ; [`Error::Delta`] if a millionth of δ is too small for the
+    /// probability of samples with more records than the capacity of a step.
     pub fn spent<T: Real>(
         &self,
         records: usize,
@@ -172,12 +173,12 @@ impl PrivateTraining {
     }
 }
 
-/// Checks that the reserved fraction of δ covers samples with more records than the capacity. Let t bound the
-/// probability that at least one of all steps has such a sample, for either of two neighbouring data sets.
-/// Such samples then add at most (1 + e^ε)·t to δ.
+/// Checks that the reserved fraction of δ covers samples with more records than the capacity of a step, the
+/// largest sample that enters the sum. Let t bound the probability that at least one of all steps has such a
+/// sample, for either of two neighbouring data sets. Such samples then add at most (1 + e^ε)·t to δ.
 ///
 /// # Errors
-/// [`Error::Delta`] if the reserved fraction of `delta` is smaller.
+/// [`Error::Delta`] if the reserved fraction of `delta` is less than (1 + e^ε)·t.
 fn check_tail(steps: u64, epsilon: f64, delta: f64) -> Result<()> {
     let least = steps as f64 * TAIL * (1.0 + epsilon.exp()) / KEPT;
     if delta >= least { Ok(()) } else { Err(Error::Delta { delta, least, steps, epsilon }) }

@@ -50,7 +50,8 @@ pub enum Error {
         /// Noise multiplier at which one step meets the target; infinite if no noise suffices.
         needed: f64,
     },
-    /// A δ whose reserved fraction does not cover samples with more records than the capacity.
+    /// A δ that is too small: its reserved fraction does not cover the probability of samples with more
+    /// records than the capacity of a step.
     #[error("δ is {delta}, and must be at least {least} for {steps} steps at ε = {epsilon}")]
     Delta {
         /// Requested δ.

@@ -23,8 +23,8 @@ pub(crate) const MOST_ROWS: usize = 96;
 /// Candidate alignments, each a multiple of the one before it.
 const ALIGNMENTS: [usize; 3] = [16, 48, MOST_ROWS];
 
-/// Number of positions by which the rows are rotated. A kernel processes a group of rows at once, and the
-/// size of this group is no multiple of this number.
+/// Number of positions by which the test rotates the rows. A kernel (inner loop of a matrix product)
+/// processes a group of rows at once, and the size of this group is no multiple of this number.
 const MOVED: usize = 5;
 
 /// Sets `padded` to `rows`, padded to a multiple of `alignment` by repeating the last row.

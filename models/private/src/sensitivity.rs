@@ -9,8 +9,8 @@ use scumble_neural::Real;
 /// power of two within this bound.
 const FINENESS: f64 = 1.0 / (1u64 << 20) as f64;
 
-/// Part of the discrete noise's variance, in squared lattice steps, that is subtracted to compare it with
-/// continuous noise: r² with r = 4.
+/// Variance r² with r = 4, in squared lattice steps. Discrete noise of variance σ² is post-processed
+/// continuous noise of variance σ² − r², up to a factor of e^(±10⁻¹⁰⁰) in its probabilities.
 const SMOOTHING: f64 = 16.0;
 
 /// Negative logarithm of [`TAIL`], the bound on the probability that a sample exceeds

@@ -41,8 +41,9 @@ impl PrivateTraining {
     /// adds zero to the sum.
     ///
     /// [`spent`](Self::spent) covers the trained networks and all intermediate ones, but not the values
-    /// passed to `progress`. One key is drawn from `randomness`, and everything else from the key, so the
-    /// same generator gives the same bits on any number of threads.
+    /// passed to `progress`. One key of a random generator is drawn from `randomness`, and all other random
+    /// numbers come from this key. The same `randomness` therefore gives the same bits on any number of
+    /// threads.
     ///
     /// # Errors
     /// Same errors as [`check`](Self::check); [`Error::TooFewRecords`] if `records` is less than the expected

@@ -34,8 +34,9 @@ scumble_linear::params! {
         /// probability that class y is seen as ỹ.
         ///
         /// Classes are then 0 to K − 1. For a record x with true class y and observed class ỹ, the penalty is
-        /// multiplied by P(y = ỹ | x)/P(ỹ | x). The probabilities are from [`LogisticParams::label_flip`].
-        /// The expected loss then equals the loss of true labels (importance reweighting, Liu and Tao 2016).
+        /// multiplied by P(y = ỹ | x)/P(ỹ | x). A logistic regression with these flips
+        /// ([`LogisticParams::label_flip`]) estimates both probabilities. The expected loss then equals the
+        /// loss of true labels (importance reweighting, Liu and Tao 2016).
         label_flip?: Array2<f64>,
     }
 

@@ -107,7 +107,7 @@ fn trained(options: &RunOptions, name: &str, data: &Data, n: usize, trial: usize
     let mut randomness = options.randomness(name, &[n as u64, trial as u64]);
     let mut stream = randomness.streams().stream(0);
     let all = [&data.train, &data.test];
-    // Both parts of the data set are pooled, as in the paper.
+    // The training records and the test records of the data set are pooled, as in the paper.
     let mut rows: Vec<(usize, usize)> =
         (0..2).flat_map(|part| (0..all[part].len()).map(move |row| (part, row))).collect();
     rows.shuffle(&mut stream);

@@ -18,15 +18,15 @@ use serde_json::{Value, json};
 
 const HIDDEN: [usize; 4] = [256, 128, 64, 32];
 
-/// Release of the records on which a network is trained.
+/// Kind of release of the records on which a network is trained.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Leaves {
     AsTheyAre,
     Mixed,
-    /// Transformed by the inverse of a uniform matrix.
+    /// Records transformed by the inverse of a uniform matrix (approach 1 of the paper).
     Approach1,
-    /// Transformed by a uniform matrix.
+    /// Records transformed by a uniform matrix (approach 2 of the paper).
     Approach2,
 }
 
@@ -85,7 +85,8 @@ impl Row {
         }
     }
 
-    /// Parameters of `dauntless-mix`.
+    /// Parameters of the plugin `dauntless-mix` for this row, with `samples` mixtures and label vectors of
+    /// `label_dim` coordinates.
     fn parameters(&self, samples: usize, label_dim: Option<usize>) -> Value {
         let mut parameters =
             json!({ "mixed": self.parts, "samples": samples, "mixing_weights": "random", "bits": 32 });
@@ -165,8 +166,8 @@ fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize
     })
 }
 
-/// Describes the accuracy that approach 1, a transformation by the inverse of a uniform matrix, costs on all
-/// digits, and on a fifth of them. The reports on photographs use a fifth of the paper's photographs too.
+/// Text on the accuracy that is lost by approach 1, a transformation by the inverse of a uniform matrix, on
+/// all digits and on a fifth of them. The reports on photographs use a fifth of the paper's photographs too.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
         let run = digits_run(options, "dauntless/table-2", sizes)?;
@@ -191,7 +192,8 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
         options,
         name,
         data: sized(options, name, "cifar10", sizes)?,
-        // The verdict compares a release with mixing alone, so both are standardised alike.
+        // The verdict compares a release that transforms mixtures with one that only mixes, so the columns of
+        // both are standardised.
         standardized: true,
         // With label vectors of 64 coordinates, as for Table 2, one of three networks learned nothing from
         // mixtures of so few photographs.
@@ -337,7 +339,7 @@ impl Run<'_> {
             .check()?)
     }
 
-    /// Accuracies after releases with a guarantee, from the records of this run.
+    /// Accuracies in [`Within`] from the records of this run, for each trial.
     fn within(&self) -> Result<Vec<Within>> {
         let store = self.options.finished(&format!("{}-within", self.name))?;
         let one = |trial: usize| {

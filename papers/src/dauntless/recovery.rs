@@ -1,5 +1,5 @@
-//! Figures 2 to 7 of Dauntless (Xiao and Devadas): a reconstruction attack by an adversary that knows the
-//! public part of each mixture.
+//! Figures 2 to 7 of Dauntless (Xiao and Devadas): a reconstruction attack on mixtures, weighted sums of
+//! public and private records. The adversary knows the public part of each mixture.
 
 use super::data::{Data, classes_of};
 use super::{percent, within};
@@ -89,8 +89,8 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// Case with half of the digits known and as many mixtures as Corollary 1 of the paper allows. The paper has
-/// no such figure.
+/// Case in which half of the digits are public, with as many mixtures as Corollary 1 of the paper allows. The
+/// paper has no such figure.
 const WITHIN_BUDGET: Case =
     Case { figure: 0, data: "mnist", public: Public::Share(0.5), samples: 0, parts: 2, printed: "" };
 
@@ -356,8 +356,8 @@ fn attacked(
     })
 }
 
-/// Draws the key of a release that transforms records by one layer of approach 1, the inverse of a uniform
-/// matrix.
+/// Draws the key, the secret transformation of a release. It transforms records by one layer of approach 1,
+/// the inverse of a uniform matrix.
 fn transformation(
     options: &RunOptions,
     domain: &RecordDomain,

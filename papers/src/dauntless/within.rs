@@ -1,6 +1,7 @@
-//! Mixtures within the budget of Corollary 1 of Dauntless, the paper's own theorem, and learned codes. A code
-//! is the index of a cluster of records, reported with the label at a local ε. A model learns at least as
-//! much from codes as from the mixtures, under a guarantee that assumes nothing about the records.
+//! Comparison of learned codes with mixtures within the budget of Corollary 1 of Dauntless, the paper's own
+//! theorem. A code is the index of a cluster of records, reported with the label at a local ε. A model learns
+//! at least as much from codes as from the mixtures, under a guarantee that assumes nothing about the
+//! records.
 
 use super::data::{Data, classes_of};
 use super::percent;

@@ -20,8 +20,8 @@ const STRICT: f64 = 1.0;
 /// Maximum number of releases.
 const TRIALS: usize = 10;
 
-/// Least share of its squared error that a guess by each column's mean and variance keeps after a release
-/// with the paper's noise. The share is relative to the squared error of this guess without a release.
+/// Smallest permitted ratio of two squared errors of a guess by each column's mean and variance: its error
+/// after a release with the paper's noise, divided by its error without a release.
 const HIDDEN: f64 = 0.5;
 
 /// μ of Gaussian differential privacy at which every estimate of a record has a large error: at least `share`
@@ -41,9 +41,9 @@ fn mu_that_leaves(share: f64) -> f64 {
 /// Compares a model learned from a curator's records with a model learned through the paper's Gaussian noise.
 ///
 /// The paper's noise has the largest λ of `sweep` (noise of variance 1/√λ) at which a guess by means and
-/// variances keeps at least half of its squared error. Without such a λ the result is `None`. The curator's
-/// budget matches this noise. Every guess after the curator's release keeps at least the share of its error
-/// that the guess by means and variances keeps after the paper's release.
+/// variances keeps at least half of its squared error. Without such a λ the result is `None`. Let s be the
+/// share of its error without a release that this guess keeps after the paper's release. The curator's budget
+/// is set so that every guess keeps at least the share s of its error after the curator's release.
 pub(super) fn curator_finding(
     options: &RunOptions,
     name: &str,

@@ -206,8 +206,8 @@ impl Study<'_> {
         }
     }
 
-    /// Note on the growth of the movement with the number q of records. More records are another data set,
-    /// whose bound may have another constant c.
+    /// Note on the growth of the movement with the number q of records. A larger number of records is another
+    /// data set, whose bound may have another constant c.
     fn by_records(&self, moved: &[Movement]) -> String {
         let [found, _] = self.exponents(moved);
         format!(

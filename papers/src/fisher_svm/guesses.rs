@@ -42,8 +42,8 @@ impl Known {
         Self { means, variances: records.var_axis(Axis(0), 0.0) }
     }
 
-    /// Squared error of the linear guess under noise of variance `noise`, as a share of its error without a
-    /// release.
+    /// Squared error of the linear guess after a release with noise of variance `noise`, divided by its
+    /// squared error without a release.
     pub fn hidden(&self, noise: f64) -> f64 {
         let left: f64 = self.variances.iter().map(|variance| variance * noise / (variance + noise)).sum();
         left / self.variances.sum()

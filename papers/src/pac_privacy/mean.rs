@@ -16,7 +16,7 @@ const SETS: usize = 128;
 const TRIALS: usize = 10;
 /// Number of digits in the quick variant.
 const FEW: usize = 2_000;
-/// Smallest of [`NATS`].
+/// Smallest of [`NATS`], the budgets in nats.
 const LEAST: f64 = 0.015_625;
 
 /// Errors ‖released mean − mean of all images‖, one for each trial.
@@ -26,7 +26,7 @@ struct Errors {
     /// Errors of the mean of a half with the noise of the paper's Theorem 3, which differs from pixel to
     /// pixel; one list for each of [`NATS`].
     pac: Vec<Vec<f64>>,
-    /// Errors of the mean of all with Gaussian noise; one list for each of [`NATS`].
+    /// Errors of the mean of all images with Gaussian noise; one list for each of [`NATS`].
     dp: Vec<Vec<f64>>,
     /// Rate at which an attack correctly decides whether a white image is among all images. The attack uses a
     /// pixel that is black in every other image.
@@ -118,7 +118,7 @@ pub(super) fn mean(options: &RunOptions, name: &'static str) -> Result<Evidence>
     report(&errors, n)
 }
 
-/// Finding on the population: the noise does not hide which records are in it.
+/// Finding that the noise does not hide which records are in the population, from which the halves are drawn.
 fn white_image_finding(errors: &Errors, n: usize) -> Finding {
     let detected = 100.0 * Mean::from_values(&errors.detected).value;
     Finding {

@@ -30,7 +30,7 @@ const TRIALS: usize = 20;
 struct Sizes {
     /// Number of halves from which the released half is drawn.
     sets: usize,
-    /// Number of releases of the statistic that are scored.
+    /// Number of releases of the statistic whose accuracy is measured.
     scored: usize,
     /// Number of releases that are attacked.
     attacked: usize,
@@ -55,13 +55,16 @@ const FALSE_ALARM: f64 = 1e-3;
 /// sums over all values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noise {
-    /// Noise of the paper's Theorem 3: σ² = √λ·Σ√λ/(2·nats), checked on integers. It omits the theorem's
-    /// decomposition of the covariance.
+    /// Noise of the paper's Theorem 3 without the theorem's decomposition of the covariance: σ² =
+    /// √λ·Σ√λ/(2·nats) for a value of variance λ over the halves, with Σ over all values. From 0.25 nats on,
+    /// all noise is reduced by a common factor if a bound on mixtures allows it. The bound on the nats is
+    /// checked on integers.
     Theorem,
     /// Least noise with an equal standard deviation σ on all values, by the bound of the paper's Theorem 3:
-    /// σ² = Σλ/(2·nats).
+    /// σ² = Σλ/(2·nats). λ is the variance of a value over the halves, and Σ sums over all values.
     Equal,
-    /// Noise of the published code: σ = √λ·Σ√λ/(2·nats).
+    /// Noise of the published code: σ = √λ·Σ√λ/(2·nats) for a value of variance λ over the halves, with Σ
+    /// over all values.
     Code,
 }
 
@@ -127,7 +130,8 @@ pub(super) struct Statistic {
     pub compute: Statistics,
     /// Computes the share of test records that released values of the statistic classify correctly.
     pub right: Right,
-    /// Sum of the published code's noise at [`PRINTED`] nats, if the code has it for this statistic.
+    /// Noise that the published code prints for this statistic at [`PRINTED`] nats, summed over all values;
+    /// `None` if it prints none.
     pub printed: Option<f64>,
     /// Reason for a difference from `printed`, in words; may be empty.
     pub why: &'static str,
@@ -139,7 +143,7 @@ pub(super) struct Found {
     printed: Option<f64>,
     why: &'static str,
     values: usize,
-    /// (Σ√λ)² of each trial, with λ the variance of a value over the halves.
+    /// (Σ√λ)² of each trial, with λ the variance of a value over the halves, and Σ over all values.
     pub squared_roots: Vec<f64>,
     /// Ratio of the summed variances of equal noise to those of the noise of the paper's Theorem 3, for each
     /// trial.
@@ -232,11 +236,12 @@ pub(super) fn bound(nats: f64) -> Result<f64> {
     Ok(posterior_success(nats, 0.5)?)
 }
 
-/// μ of Gaussian differential privacy at which a guess between two neighbours has the bound that `nats` give
-/// a guess of membership.
+/// μ of Gaussian differential privacy at which a guess between two neighbours has the same upper bound on its
+/// success as a guess of membership at a leakage of `nats`.
 ///
-/// For a prior of one half the bound is Φ(μ/2) (Dong, Roth and Su 2022, Section 2.2). Where `nats` bound
-/// nothing, μ is 8, which gives no meaningful protection.
+/// For a prior of one half, the bound under μ is Φ(μ/2), with Φ the standard normal distribution function
+/// (Dong, Roth and Su 2022, Section 2.2). The result is at most 8, which gives no meaningful protection. It
+/// is 8 if `nats` do not bound the guess.
 pub(super) fn mu_of_the_same(nats: f64) -> Result<f64> {
     const LARGE: f64 = 8.0;
     Ok((2.0 * gaussian::quantile(bound(nats)?)).min(LARGE))

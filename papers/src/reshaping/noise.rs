@@ -24,8 +24,10 @@ impl Noise {
         }
     }
 
-    /// Releases representations, one in each row, at `epsilon`. They are moved within a radius that contains
-    /// nine tenths of the `public` representations. The noise is reshaped for a task if `reshaping` is given.
+    /// Releases representations, one in each row, at `epsilon`. Each representation is first moved into the
+    /// ball (Laplace noise) or onto the sphere (PrivUnit) whose radius contains nine tenths of the `public`
+    /// representations. If `reshaping` is given, it is applied before this step, and reversed after the
+    /// noise.
     pub fn released(
         self,
         reshaping: Option<&Reshaping>,

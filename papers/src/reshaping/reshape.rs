@@ -57,8 +57,8 @@ impl Reshaping {
         (&representations - &self.mean).dot(&self.into)
     }
 
-    /// Maps a release back as [`Reshaping::after`] does, with directions that the task does not see set to
-    /// their mean. This is post-processing.
+    /// Maps a release back as [`Reshaping::after`] does. Coordinates along directions that the task does not
+    /// see are set to their mean. This is post-processing.
     pub fn after_without_unseen(&self, mut released: Array2<f64>) -> Array2<f64> {
         released.slice_mut(s![.., self.seen..]).fill(0.0);
         self.after(released.view())

@@ -118,23 +118,25 @@ impl Approach {
         Self { name: plugin, plugin, parameters, stretch: 1.0 }
     }
 
-    /// Algorithm 1 of the paper with `latents` latents. `eta` is η, the weight of its regularisation.
+    /// Algorithm 1 of the paper with `latents` latents, the outputs of its encoder. `eta` is η, the weight of
+    /// its regularisation.
     pub fn task_aware(latents: usize, eta: f64, training: Value) -> Self {
         let parameters = json!({ "latent_dim": latents, "eta": eta, "training": training });
         Self { name: "task-aware", ..Self::new("task-aware-gradient", parameters) }
     }
 
-    /// The privacy-agnostic approach with `latents` latents.
+    /// The paper's privacy-agnostic approach with `latents` latents, the outputs of its encoder.
     pub fn privacy_agnostic(latents: usize, training: Value) -> Self {
         Self::new("privacy-agnostic", json!({ "latent_dim": latents, "training": training }))
     }
 
-    /// The task-agnostic approach, with the sensitivity that is measured on its volunteers' records.
+    /// The paper's task-agnostic approach, with the sensitivity that is measured on the records of its
+    /// volunteers (people whose records help to learn a mechanism).
     pub fn task_agnostic(training: Value) -> Self {
         Self::new("task-agnostic", json!({ "sensitivity": "empirical", "training": training }))
     }
 
-    /// Our approach, with latents that are bounded by construction.
+    /// Our approach, with latents (outputs of an encoder) that are bounded by construction.
     pub fn bounded(parameters: Value) -> Self {
         Self { name: "task-aware-bounded (ours)", ..Self::new("task-aware-bounded", parameters) }
     }

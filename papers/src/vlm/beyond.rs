@@ -1,5 +1,5 @@
-//! Beyond the paper: learned codes in place of noisy latents, for the digits of the paper. A code is the
-//! index of a cluster of records, which people report together with their label.
+//! Beyond the paper: learned codes in place of noisy latents (outputs of an encoder), for the digits of the
+//! paper. A code is the index of a cluster of records, which people report together with their label.
 
 use super::collection::{Level, Plan, Subject, TestRecords};
 use super::figures::{JOINTLY, RULES, digits};

@@ -14,7 +14,7 @@ use scumble_comparison::store::{Key, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Representation of records that people share.
+/// Representation of the records that people release: latents (outputs of an encoder) or features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Latent,
@@ -93,7 +93,8 @@ fn images(records: &Array2<f64>, rows: &[usize]) -> Vec<String> {
 /// Mechanism that releases records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum By {
-    /// A variational Laplace mechanism with this central ε for its volunteers; infinity means no guarantee.
+    /// A variational Laplace mechanism, learned with this central ε for its volunteers (people whose records
+    /// it is learned from). An infinite ε means no guarantee.
     Learned(f64),
     /// `direct`, which adds noise to each column separately.
     Direct,
@@ -104,9 +105,9 @@ pub(super) enum By {
 pub(super) struct Plan {
     pub sizes: Sizes,
     pub trials: usize,
-    /// Central ε values.
+    /// Values of the central ε, which protects the volunteers' records when a mechanism is learned from them.
     pub central: Vec<f64>,
-    /// Local ε values.
+    /// Values of the local ε, which protects a released record and its label.
     pub local: Vec<f64>,
     pub model: Model,
     /// Hidden layers of the classifier of latents, and of the classifier of features.
@@ -115,9 +116,10 @@ pub(super) struct Plan {
     /// Shows the first test record of each class before and after release. The release is by the first
     /// mechanism without a guarantee for volunteers.
     pub shows_images: bool,
-    /// Keeps labels private too. Otherwise records get all of ε, and [`By::Direct`] is not compared.
+    /// Keeps labels private too. If false, records get all of the local ε, and [`By::Direct`] is not
+    /// compared.
     pub private_labels: bool,
-    /// Learns only the paper's network, at every ε.
+    /// Tries only the paper's network as a rule, at every ε, and not [`Rule::Means`].
     pub network_alone: bool,
     /// Maximum number of times that a classifier sees each record.
     pub epochs: usize,
@@ -126,7 +128,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Share of ε that records get; their labels get the rest (Section 3.2 of the paper).
+    /// Share of the local ε that a record gets; its label gets the rest (Section 3.2 of the paper).
     pub fn share(&self, local: f64) -> f64 {
         match local <= 4.0 {
             _ if !self.private_labels => 1.0,
@@ -251,7 +253,7 @@ struct Job {
 }
 
 impl Job {
-    /// Numbers that determine the draws of this job.
+    /// Numbers that determine the random draws of this job.
     fn draw(&self) -> [u64; 3] {
         let by = match self.by {
             By::Learned(central) => central.to_bits(),
@@ -283,7 +285,7 @@ struct Run<'a> {
     store: Option<Store<Utility>>,
 }
 
-/// A trial's people, as a learned mechanism encodes them.
+/// Latents and classes of a trial's people, with the learned mechanism that encodes their records.
 struct Ready<'a> {
     shared: &'a Shared,
     /// Latents of the people who share, of the people who validate, and of the test records.
@@ -331,7 +333,7 @@ impl Run<'_> {
         let people = self.people(first.trial)?;
         let shared = match first.by {
             By::Learned(central) => {
-                // All mechanisms of a trial have the same volunteers, first weights and order.
+                // All mechanisms of a trial have the same volunteers, initial weights and order of records.
                 let seed = self.options.seed.wrapping_mul(1_000_003).wrapping_add(first.trial as u64);
                 Some(self.plan.model.learned(&people.domain, people.volunteers.clone(), central, seed)?)
             }

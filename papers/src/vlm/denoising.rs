@@ -1,5 +1,5 @@
-//! A learner that accounts for the noise of released latents: from noisy latents, it learns a classifier of
-//! latents without noise.
+//! A learner that accounts for the noise of released latents (outputs of an encoder): from noisy latents, it
+//! learns a classifier of latents without noise.
 
 use super::collection::{Level, Subject, TestRecords};
 use super::figures::{DIGITS, RULES, finite};

@@ -38,8 +38,8 @@ const LOANS: Subject = Subject {
     notes: notes_of_loans,
 };
 
-/// Central and local ε. The quick variant has fewer values, because it has too few volunteers to learn
-/// anything from them privately.
+/// Values of the central ε (for volunteers) and of the local ε (for people who share). The quick variant has
+/// fewer values, because it has too few volunteers to learn anything from them privately.
 pub(super) fn budgets(options: &RunOptions) -> [Vec<f64>; 2] {
     match options.quick {
         true => [vec![f64::INFINITY], vec![1.0, 4.0, 10.0, f64::INFINITY]],
@@ -494,7 +494,7 @@ pub(super) fn rises(collection: &Collection, tested: TestRecords, levels: &[Leve
     })
 }
 
-/// Least value of the larger half of the finite local ε.
+/// Smallest local ε that counts as high. The larger half of the finite values starts here.
 const HIGHER: f64 = 6.0;
 
 /// Mean of `values(trial)` for each of `trials` trials.
@@ -532,10 +532,10 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     })
 }
 
-/// Largest cost of a central ε in accuracy that counts as negligible, as a share of the test records.
+/// Largest loss of accuracy by a central ε that counts as negligible, as a share of the test records.
 const NEGLIGIBLE: f64 = 0.02;
 
-/// Findings on the cost of each finite central ε, at the largest finite local ε.
+/// Findings on the accuracy that each finite central ε costs, at the largest finite local ε.
 pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec<Finding> {
     let Some((at, local)) = finite(collection).last() else { return vec![] };
     learned(collection)

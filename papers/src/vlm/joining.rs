@@ -35,8 +35,8 @@ struct Trial {
     joined: Vec<[f64; 3]>,
 }
 
-/// Our mechanism in place of the paper's. It has one latent, learned with its decoder through fresh noise,
-/// for the information of the private columns about the target.
+/// Our mechanism in place of the paper's. It encodes the information of the private columns about the target
+/// in one latent. Its encoder and its decoder are learned together, with fresh noise on the latent.
 const OURS: &str = "task-aware-bounded";
 
 fn parameters_of_ours(options: &RunOptions, seed: u64) -> Value {

@@ -11,7 +11,7 @@ use scumble_task_aware::{LatentLaplace, Parts};
 use scumble_vlm as vlm;
 use serde_json::{Value, json};
 
-/// δ of every central claim (Section 4 of Learning to Noise).
+/// δ of every central (ε, δ) claim, which protects the volunteers' records (Section 4 of Learning to Noise).
 const DELTA: f64 = 1e-5;
 
 /// Settings for learning a mechanism.
