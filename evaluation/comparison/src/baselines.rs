@@ -2,6 +2,7 @@
 //! training records in the clear, or from the records of volunteers (people who allow this).
 
 use super::cells::Cell;
+use super::evidence::Sample;
 use super::reference::{Knows, LearnsFrom, Reference};
 use super::scored::Scored;
 use super::tuning::Rehearsal;
@@ -63,7 +64,7 @@ impl Comparison {
         &self,
         cells: &[Cell],
         scored: &[Vec<Scored>],
-        baseline: impl Fn(Metric) -> Vec<f64>,
+        baseline: impl Fn(Metric) -> Sample,
         volunteers: usize,
     ) -> Vec<Reference> {
         let models = self.scorers().into_iter().enumerate();
@@ -79,8 +80,8 @@ impl Comparison {
                         LearnsFrom::Volunteers => (Knows::Volunteers, volunteers),
                         LearnsFrom::Release => continue,
                     };
-                    let scores = trials.iter().map(|scorers| scorers[*at].score(metric)).collect();
-                    references.push(Reference::new(knows, scorer, metric, scores));
+                    let trials: Vec<&Scored> = trials.iter().map(|scorers| &scorers[*at]).collect();
+                    references.push(Reference::new(knows, scorer, metric, Sample::new(metric, &trials)));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Recommended mechanism at each budget, and its cost in accuracy.
 
-use super::evidence::LEVEL;
-use super::{Against, Knows, Outcome, Row, Scores, Trust};
+use super::evidence::{LEVEL, largest_significant};
+use super::{Knows, Outcome, Row, Scores, Trust};
 use scumble_core::{Notion, Unit};
 use std::fmt;
 
@@ -17,13 +17,17 @@ pub struct Goal {
 /// Text for people.
 impl fmt::Display for Goal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = match self.trust {
-            Trust::Nobody => "",
-            Trust::Shuffler => ", by a shuffler",
-            Trust::Curator => ", by a trusted curator",
-            Trust::Model => ", by a curator's model",
+        let trusted = match self.trust {
+            Trust::Nobody => "nobody",
+            Trust::Shuffler => "a shuffler",
+            Trust::Curator => "a curator",
+            Trust::Model => "a curator: model",
         };
-        write!(formatter, "{}{by}", self.protects)
+        let protects = match self.protects {
+            Unit::Label => "the label (features in the clear)".to_owned(),
+            other => other.to_string(),
+        };
+        write!(formatter, "{protects}, trusting {trusted}")
     }
 }
 
@@ -35,31 +39,37 @@ impl Goal {
     }
 }
 
-/// Mechanism with the best mean score at one budget, among all mechanisms with the same [`Goal`].
+/// Recommended mechanism at one budget, among all mechanisms with the same [`Goal`].
 #[derive(Debug, Clone)]
 pub struct Choice<'a> {
     /// Unit of privacy, and trust model.
     pub goal: Goal,
     /// Budget ε.
     pub epsilon: f64,
-    /// Title and row of the best mechanism. The value is `None` without evidence that this mechanism is
-    /// [better](Scores::is_better) than predictions without a release.
+    /// Title and row of the best mean score among the mechanisms with evidence that they are
+    /// [better](Scores::is_better) than predictions without a release; `None` without such a mechanism.
     pub best: Option<(&'a str, &'a Row)>,
-    /// Predictions without a release that the best mechanism was tested against, and the p-value of this
-    /// test.
-    pub tried: Option<Against>,
-    /// Loss of score compared with a model of all training records in the clear, in the metric's unit.
+    /// Title and row of the best mean score among all mechanisms, with or without evidence.
+    pub highest: (&'a str, &'a Row),
+    /// Loss of score of the best mechanism compared with a model of all training records in the clear, in the
+    /// metric's unit.
     pub cost: Option<f64>,
 }
 
 impl Scores<'_> {
     /// Returns true if there is evidence that `row` is better than predictions without a release. The
-    /// significance level is 1 % for all rows with differential privacy at a finite ε together (Bonferroni).
+    /// significance level is 1 % for all rows of the same [`Goal`] and finite budget together (Holm), so rows
+    /// at other budgets make no difference.
     pub fn is_better(&self, row: &Row) -> bool {
-        let rows = self.series.iter().flat_map(|series| series.rows);
-        let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && Goal::from_row(row).is_some();
-        let level = LEVEL / rows.filter(is_tried).count().max(1) as f64;
-        row.against.is_some_and(|against| against.p_value <= level)
+        let is_tried = |other: &&Row| {
+            let is_finite = other.epsilon.is_some_and(f64::is_finite);
+            is_finite && other.epsilon == row.epsilon && Goal::from_row(other) == Goal::from_row(row)
+        };
+        let rows = self.series.iter().flat_map(|series| series.rows).filter(is_tried);
+        let p_values = rows.filter_map(|row| row.against).map(|against| against.p_value).collect();
+        let significant = largest_significant(p_values, LEVEL);
+        Goal::from_row(row).is_some()
+            && row.against.zip(significant).is_some_and(|(against, largest)| against.p_value <= largest)
     }
 }
 
@@ -83,14 +93,14 @@ impl Outcome {
         let choice = |goal: Goal, epsilon: f64| {
             let apt =
                 |(_, row): &(&str, &Row)| row.epsilon == Some(epsilon) && Goal::from_row(row) == Some(goal);
-            let best = rows().filter(apt).min_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean))?;
-            let tried = best.1.against;
-            let best = scores.is_better(best.1).then_some(best);
+            let mut apt: Vec<(&str, &Row)> = rows().filter(apt).collect();
+            apt.sort_by(|(_, a), (_, b)| metric.best_first(a.mean, b.mean));
+            let best = apt.iter().copied().find(|(_, row)| scores.is_better(row));
             let cost = best.zip(clean).map(|((_, row), clean)| match metric.less_is_better() {
                 true => row.mean - clean,
                 false => clean - row.mean,
             });
-            Some(Choice { goal, epsilon, best, tried, cost })
+            Some(Choice { goal, epsilon, best, highest: *apt.first()?, cost })
         };
         let goal_choices = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
         let goals = [Unit::Record, Unit::Features, Unit::Label]

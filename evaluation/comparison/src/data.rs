@@ -1,6 +1,8 @@
 //! Checks, scores and digests of a comparison's data set.
 
+use super::influence::grouped;
 use super::prediction::Predicted;
+use super::scored::{Score, Scored};
 use super::{Error, Metric, Result};
 use ndarray::Array1;
 use scumble_core::text::hexadecimal;
@@ -49,14 +51,16 @@ pub(super) fn misfit(data: &DataSet, what: &str) -> Error {
 }
 
 /// Scores of `predicted`, the predictions for held-out test records with the targets `truth`, by every metric
-/// that applies to these targets.
-pub(super) fn score(
-    data: &DataSet,
-    predicted: &Predicted,
-    truth: &Target,
-) -> impl Iterator<Item = (Metric, f64)> {
-    let scores = Metric::ALL.map(|metric| (metric, metric.score(predicted, truth, data.target_width)));
-    scores.into_iter().filter_map(|(metric, score)| Some((metric, score?)))
+/// that applies to these targets. `rows` has the row of each test record in the data.
+pub(super) fn scored(data: &DataSet, predicted: &Predicted, truth: &Target, rows: &[usize]) -> Scored {
+    let mut scored = Scored::default();
+    for metric in Metric::ALL {
+        let Some(score) = metric.score(predicted, truth, data.target_width) else { continue };
+        scored.scores.insert(metric, Score(score));
+        let influences = metric.influence(predicted, truth, data.target_width).unwrap_or_default();
+        scored.influences.insert(metric, grouped(rows, &influences));
+    }
+    scored
 }
 
 /// SHA-256, in hexadecimal, of all data that scores depend on: the records, their target, and their domain.

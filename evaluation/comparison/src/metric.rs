@@ -311,13 +311,13 @@ fn accuracy(predicted: &Array1<usize>, truth: &Array1<usize>) -> f64 {
 
 /// Numbers of records for which a class was predicted, was true, and was both.
 #[derive(Default)]
-struct Counts {
-    predicted: usize,
-    true_: usize,
-    both: usize,
+pub(super) struct Counts {
+    pub(super) predicted: usize,
+    pub(super) true_: usize,
+    pub(super) both: usize,
 }
 
-fn counts(predicted: &Array1<usize>, truth: &Array1<usize>) -> BTreeMap<usize, Counts> {
+pub(super) fn counts(predicted: &Array1<usize>, truth: &Array1<usize>) -> BTreeMap<usize, Counts> {
     let mut counts = BTreeMap::<usize, Counts>::new();
     for (&predicted, &truth) in predicted.iter().zip(truth) {
         counts.entry(predicted).or_default().predicted += 1;

@@ -1,5 +1,6 @@
 //! Outcome of a comparison, as text for people, CSV and JSON.
 
+use super::evidence::{ENOUGH_TRIALS, LEVEL};
 use super::reference::{Knows, Reference, numbers, score};
 use super::scorer::Named;
 use super::trust::Trust;
@@ -92,6 +93,9 @@ pub struct Row {
     /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
+    /// Influence of each group of test records on the score of each trial.
+    #[serde(skip)]
+    pub(super) influences: Vec<Vec<f32>>,
     /// Number of training records in the clear from which the row's model would reach the row's score; `None`
     /// if the score is not a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,9 +127,13 @@ pub struct Row {
 pub struct Against {
     /// Training data of the reference.
     pub baseline: Knows,
-    /// p-value of the corrected resampled t-test (Nadeau and Bengio 2003) on the scores of the same trials; 1
-    /// for one trial.
+    /// One-sided p-value of the hypothesis that the row's model is not better than the reference, from paired
+    /// predictions for the same test records. It is 1 for a single trial.
     pub p_value: f64,
+    /// Standard error of the mean difference in score. It counts the choice of test records, of which some
+    /// are in several trials, and the differences between trials. It is NaN for a single trial.
+    #[serde(serialize_with = "score")]
+    pub standard_error: f64,
 }
 
 impl Row {
@@ -263,6 +271,21 @@ impl Outcome {
             reference.scorer == scorer
                 && reference.metric == metric
                 && (reference.knows != Knows::Clean || reference.records == all)
+        })
+    }
+
+    /// Sentence for people if there is no evidence that a model of the records in the clear is better than the
+    /// baseline. A release of these records cannot be better either. The result is `None` for fewer than
+    /// ten trials, which are too few for this statement.
+    pub fn unlearnable(&self, scores: &Scores) -> Option<String> {
+        let clean = self.references(scores).find(|reference| reference.knows == Knows::Clean)?;
+        let is_better = clean.p_value.is_none_or(|p_value| p_value <= LEVEL);
+        (!is_better && clean.scores.len() >= ENOUGH_TRIALS).then(|| {
+            format!(
+                "This target cannot be learned by {}: without any privacy, a model of all clean records is \
+                 not distinguishable from the baseline.",
+                scores.scorer
+            )
         })
     }
 

@@ -111,7 +111,7 @@ impl ClassScores {
     }
 
     /// Scores of one class; zero for all records if the model does not know the class.
-    fn for_class(&self, class: usize) -> Array1<f64> {
+    pub(super) fn for_class(&self, class: usize) -> Array1<f64> {
         match self.classes.iter().position(|other| *other == class) {
             Some(at) => self.values.column(at).to_owned(),
             None => Array1::zeros(self.values.nrows()),
@@ -142,20 +142,37 @@ pub(super) fn auc(scores: &ClassScores, truth: &Array1<usize>) -> f64 {
 /// Probability that a random record of a class has a larger score than a random other record; a tie counts
 /// half (Mann and Whitney 1947). `within` marks the records of the class.
 fn area(scores: &Array1<f64>, within: &[bool]) -> f64 {
+    let members = within.iter().filter(|within| **within).count() as f64;
+    let all_pairs = members * (within.len() as f64 - members);
+    // Every pair is counted for both of its records.
+    pairs_in_order(scores, within).map_or(f64::NAN, |pairs| pairs.iter().sum::<f64>() / (2.0 * all_pairs))
+}
+
+/// Number of pairs in order that each record is in. A pair has a record of the class, which `within` marks,
+/// and another record. It is in order if the record of the class has the larger score, and a tie counts half.
+/// The result is `None` if a score is NaN.
+pub(super) fn pairs_in_order(scores: &Array1<f64>, within: &[bool]) -> Option<Vec<f64>> {
     if scores.iter().any(|score| score.is_nan()) {
-        return f64::NAN;
+        return None;
     }
-    let mut ranked: Vec<(f64, bool)> = scores.iter().copied().zip(within.iter().copied()).collect();
-    ranked.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let (mut below, mut pairs, mut all_within) = (0.0, 0.0, 0.0);
-    for alike in ranked.chunk_by(|(one, _), (other, _)| one == other) {
-        let alike_within = alike.iter().filter(|(_, within)| *within).count() as f64;
-        let others = alike.len() as f64 - alike_within;
-        pairs += alike_within * (below + 0.5 * others);
-        below += others;
-        all_within += alike_within;
+    let mut ranked: Vec<usize> = (0..within.len()).collect();
+    ranked.sort_by(|&one, &other| scores[one].total_cmp(&scores[other]));
+    let members = within.iter().filter(|within| **within).count() as f64;
+    let mut pairs = vec![0.0; within.len()];
+    let (mut members_below, mut others_below) = (0.0, 0.0);
+    for tied in ranked.chunk_by(|&one, &other| scores[one] == scores[other]) {
+        let tied_members = tied.iter().filter(|&&record| within[record]).count() as f64;
+        let tied_others = tied.len() as f64 - tied_members;
+        for &record in tied {
+            pairs[record] = match within[record] {
+                true => others_below + 0.5 * tied_others,
+                false => members - members_below - 0.5 * tied_members,
+            };
+        }
+        members_below += tied_members;
+        others_below += tied_others;
     }
-    pairs / (all_within * below)
+    Some(pairs)
 }
 
 #[cfg(test)]

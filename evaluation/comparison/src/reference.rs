@@ -1,5 +1,6 @@
 //! References, with which the score of a release is compared: scores of models that learn from no release.
 
+use super::evidence::Sample;
 use super::metric::Subject;
 use super::spread::mean_and_sd;
 use super::{Metric, Scorer};
@@ -42,7 +43,7 @@ impl std::fmt::Display for Knows {
         formatter.write_str(match self {
             Self::Guess => "the baseline",
             Self::Volunteers => "the volunteers alone",
-            Self::Clean => "the records in the clear",
+            Self::Clean => "the clean records",
         })
     }
 }
@@ -68,6 +69,13 @@ pub struct Reference {
     /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
+    /// Influence of each group of test records on the score of each trial.
+    #[serde(skip)]
+    pub(super) influences: Vec<Vec<f32>>,
+    /// One-sided p-value of the hypothesis that the model is not better than the baseline, from paired
+    /// predictions for the same test records; `None` for the baseline itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
 }
 
 /// Serialises a score, with null for NaN, and the text `inf` or `-inf` for an infinite value.
@@ -85,10 +93,10 @@ impl Reference {
         (knows, records): (Knows, usize),
         scorer: &Scorer,
         metric: Metric,
-        scores: Vec<f64>,
+        Sample { scores, influences }: Sample,
     ) -> Self {
         let (mean, sd) = mean_and_sd(&scores);
-        Self { knows, records, scorer: scorer.clone(), metric, mean, sd, scores }
+        Self { knows, records, scorer: scorer.clone(), metric, mean, sd, scores, influences, p_value: None }
     }
 
     /// Text for people: the training data. The baseline is named by its prediction, for example `mean

@@ -3,7 +3,7 @@
 
 use super::adversary::variance;
 use super::cells::Cell;
-use super::evidence::p_value;
+use super::evidence::{Gain, Sample};
 use super::outcome::Against;
 use super::reference::Knows;
 use super::scored::Scored;
@@ -57,7 +57,7 @@ impl Comparison {
         tuned_model: Option<Tuned>,
         released: usize,
     ) -> Result<Row> {
-        let scores: Vec<f64> = trials.iter().map(|scored| scored.score(metric)).collect();
+        let Sample { scores, influences } = Sample::new(metric, trials);
         let (mean, sd) = mean_and_sd(&scores);
         let guarantee = cell.guarantee(released, tuned_model.as_ref())?;
         Ok(Row {
@@ -73,6 +73,7 @@ impl Comparison {
             bound: None,
             trials: scores.len(),
             scores,
+            influences,
             worth: None,
             adds: None,
             against: None,
@@ -114,10 +115,24 @@ impl Comparison {
 }
 
 impl Comparison {
+    /// Adds to each reference but the baseline the test against the baseline.
+    pub(super) fn judge_references(&self, references: &mut [Reference]) {
+        let tested = self.tested();
+        let is_baseline = |reference: &&Reference| reference.knows == Knows::Guess;
+        let baselines: Vec<Reference> = references.iter().filter(is_baseline).cloned().collect();
+        for own in references.iter_mut().filter(|reference| reference.knows != Knows::Guess) {
+            let is_own = |other: &&Reference| other.scorer == own.scorer && other.metric == own.metric;
+            let Some(baseline) = baselines.iter().find(is_own) else { continue };
+            let influences = [&own.influences[..], &baseline.influences];
+            let gain = Gain::new(own.metric, [&own.scores, &baseline.scores], influences, tested);
+            own.p_value = Some(gain.map_or(1.0, |gain| gain.p_value()));
+        }
+    }
+
     /// Adds to each row of a model its [`Worth`] in clean records, and the test against predictions without a
     /// release.
     pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize) {
-        let shared = self.shared();
+        let tested = self.tested();
         for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
             let (scorer, metric) = (rows[0].scorer.clone(), rows[0].metric);
             let own = || references.iter().filter(|other| other.scorer == scorer && other.metric == metric);
@@ -132,8 +147,13 @@ impl Comparison {
                 own().find(|other| other.knows == Knows::Guess).map_or(&[][..], |other| &other.scores);
             let curve = LearningCurve::new(metric, guesses, &points, self.seed);
             for row in rows {
-                let p_value = p_value(metric, &row.scores, &baseline.scores, shared);
-                row.against = Some(Against { baseline: baseline.knows, p_value });
+                let influences = [&row.influences[..], &baseline.influences];
+                let gain = Gain::new(metric, [&row.scores, &baseline.scores], influences, tested);
+                row.against = Some(Against {
+                    baseline: baseline.knows,
+                    p_value: gain.map_or(1.0, |gain| gain.p_value()),
+                    standard_error: gain.map_or(f64::NAN, |gain| gain.standard_error),
+                });
                 let worth = curve.as_ref().and_then(|curve| curve.worth(&row.scores));
                 let volunteers = own().find(|other| other.knows == Knows::Volunteers);
                 row.adds = curve

@@ -1,8 +1,10 @@
 //! Run of a comparison: all trials of all cells (one mechanism at one ε), on all cores.
 
 use super::cells::Cell;
-use super::data::{baseline, check_learnable, score};
+use super::data::{baseline, check_learnable, scored};
+use super::evidence::Sample;
 use super::fidelity::fidelity;
+use super::influence::GROUPS;
 use super::prediction::Predicted;
 use super::scored::Scored;
 use super::spread::mean_and_sd;
@@ -82,11 +84,13 @@ impl Comparison {
         let (train_records, test_records) = split.sizes();
         let volunteers = self.splitting.volunteers(&self.data);
         let metric_baseline = |metric: Metric| baseline_scores.get(&metric).cloned().unwrap_or_default();
-        let references = self.references(&cells[released..], reference_scores, metric_baseline, volunteers);
+        let mut references =
+            self.references(&cells[released..], reference_scores, metric_baseline, volunteers);
+        self.judge_references(&mut references);
         let mut rows = self.rows(&cells[..released], release_scores, train_records, split.asked.len())?;
         self.judge(&mut rows, &references, train_records);
         let baselines: BTreeMap<Metric, f64> =
-            baseline_scores.iter().map(|(metric, scores)| (*metric, mean_and_sd(scores).0)).collect();
+            baseline_scores.iter().map(|(metric, sample)| (*metric, mean_and_sd(&sample.scores).0)).collect();
         Ok(Outcome {
             rows,
             references,
@@ -166,21 +170,19 @@ impl Comparison {
     /// For accuracy it is the better score of two predictions: a random class, and the most frequent class of
     /// the training records. For a metric of tables it is the score of records that are spread uniformly over
     /// their public bounds.
-    fn baseline_scores(&self) -> Result<BTreeMap<Metric, Vec<f64>>> {
+    fn baseline_scores(&self) -> Result<BTreeMap<Metric, Sample>> {
         let targets = self.data.table.without_features().into();
-        let mut scores: BTreeMap<Metric, Vec<f64>> =
-            self.metrics.iter().map(|&metric| (metric, vec![])).collect();
+        let mut trials = vec![];
         for trial in 0..self.trials {
             let split = self.split(trial);
             let (train, test) = (split.train(&targets)?, split.test(&targets)?);
             let predicted = Predicted::from_target(baseline(train.target(), test.len()));
-            let table_scores = match self.metrics.iter().any(|metric| metric.is_of_table()) {
-                true => fidelity(&self.data.domain, &split.train(&self.data.table)?, None),
-                false => vec![],
-            };
-            for (metric, score) in score(&self.data, &predicted, test.target()).chain(table_scores) {
-                scores.entry(metric).and_modify(|scores| scores.push(score));
+            let mut of_trial = scored(&self.data, &predicted, test.target(), &split.test);
+            if self.metrics.iter().any(|metric| metric.is_of_table()) {
+                let table = fidelity(&self.data.domain, &split.train(&self.data.table)?, None);
+                of_trial.scores.extend(Scored::from_scores(table).scores);
             }
+            trials.push(of_trial);
         }
         let known = |metric: Metric, scores: &[f64]| match metric {
             // Without a release, an adversary's best estimate of a record is the mean. The mean squared error
@@ -197,12 +199,16 @@ impl Comparison {
             },
             _ => None,
         };
-        Ok(scores
-            .into_iter()
-            .map(|(metric, scores)| {
-                let known = known(metric, &scores).map(|score| vec![score; self.trials]);
-                (metric, known.unwrap_or(scores))
-            })
-            .collect())
+        let sample = |metric: Metric| {
+            let sample = Sample::new(metric, &trials.iter().collect::<Vec<_>>());
+            match known(metric, &sample.scores) {
+                Some(score) => Sample {
+                    scores: vec![score; self.trials],
+                    influences: vec![vec![0.0; GROUPS]; self.trials],
+                },
+                None => sample,
+            }
+        };
+        Ok(self.metrics.iter().map(|&metric| (metric, sample(metric))).collect())
     }
 }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
+    /// Influence of each group of test records on a model's score, by each metric.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) influences: BTreeMap<Metric, Vec<f32>>,
     /// Time of the release and of the scorer, in seconds.
     pub(super) seconds: f64,
     /// Index of the model's option that was best by the answers in private validation; `None` without private
@@ -19,6 +22,17 @@ pub(super) struct Scored {
 }
 
 impl Scored {
+    /// Scores without influences, of an adversary or a released table.
+    pub(super) fn from_scores(scores: impl IntoIterator<Item = (Metric, f64)>) -> Self {
+        let scores = scores.into_iter().map(|(metric, score)| (metric, Score(score))).collect();
+        Self { scores, ..Self::default() }
+    }
+
+    /// Influence of each group of test records on the score by `metric`; empty without such a score.
+    pub(super) fn influences(&self, metric: Metric) -> Vec<f32> {
+        self.influences.get(&metric).cloned().unwrap_or_default()
+    }
+
     /// Score by `metric`, or NaN without such a score.
     pub(super) fn score(&self, metric: Metric) -> f64 {
         self.scores.get(&metric).map_or(f64::NAN, |score| score.0)
@@ -53,6 +67,7 @@ mod tests {
         for score in [0.1 + 0.2, f64::INFINITY, f64::NAN] {
             let scored = Scored {
                 scores: BTreeMap::from([(Metric::Accuracy, Score(score))]),
+                influences: BTreeMap::new(),
                 seconds: 0.25,
                 chosen: None,
             };

@@ -364,15 +364,13 @@ impl Comparison {
         self.splitting.parted(&self.data, self.seed).0
     }
 
-    /// Ratio of test to training records, for [`p_value`](super::p_value). It is zero for the data set's own
-    /// split without `most_train` and `most_test`.
-    pub(super) fn shared(&self) -> f64 {
-        let Splitting { kind, most_train, most_test, .. } = &self.splitting;
-        let (train, test) = self.split(0).sizes();
-        match (kind, most_train, most_test) {
-            (SplitKind::Own, None, None) => 0.0,
-            _ => test as f64 / train as f64,
+    /// Number of records that are test records in one trial or more.
+    pub(super) fn tested(&self) -> usize {
+        let mut is_tested = vec![false; self.data.table.len()];
+        for trial in 0..self.trials {
+            self.split(trial).test.into_iter().for_each(|row| is_tested[row] = true);
         }
+        is_tested.into_iter().filter(|tested| *tested).count()
     }
 
     /// Split of a trial.

@@ -66,7 +66,12 @@ impl<'a> Stored<'a> {
                 return Ok(Some(Scored::default()));
             }
             let mut needed = self.metrics.iter().filter(|metric| scorer.is_scored_by(**metric));
-            let mut has_all = |scored: &&Scored| needed.all(|metric| scored.scores.contains_key(metric));
+            // A file of an earlier version may have scores without influences.
+            let has = |scored: &Scored, metric: &Metric| {
+                scored.scores.contains_key(metric)
+                    && (!metric.is_of_model() || scored.influences.contains_key(metric))
+            };
+            let mut has_all = |scored: &&Scored| needed.all(|metric| has(scored, metric));
             Ok(self.store.find(&self.key(cell, trial, scorer)?).filter(|scored| has_all(scored)).cloned())
         };
         self.cells[cell].scorers.iter().map(found).collect()

@@ -2,11 +2,11 @@
 
 use super::adversary::audited;
 use super::cells::Cell;
-use super::data::score;
+use super::data::scored;
 use super::fidelity::fidelity;
 use super::prediction::Predicted;
 use super::reference::LearnsFrom;
-use super::scored::{Score, Scored};
+use super::scored::Scored;
 use super::split::Split;
 use super::stacked::{FEWEST, Two, crossed};
 use super::tuning::ask;
@@ -16,7 +16,6 @@ use scumble_classic::Identity;
 use scumble_core::{Designed, Randomness, Release, Table, Target};
 use scumble_records::Values;
 use scumble_records::stream::layout;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Release of a cell in one trial.
@@ -38,9 +37,6 @@ struct Trial<'a> {
     /// Time to release the training records, and to map the test records to `viewed`.
     releasing: Duration,
 }
-
-/// Scores by each metric, and the index of the chosen option, if any.
-type Scores = (BTreeMap<Metric, f64>, Option<usize>);
 
 impl<'a> Trial<'a> {
     fn new(comparison: &'a Comparison, cell: &'a Cell, number: usize) -> Result<Self> {
@@ -67,46 +63,46 @@ impl<'a> Trial<'a> {
 
     fn scored(&self, scorer: &Scorer) -> Result<Scored> {
         let start = Instant::now();
-        let (scores, chosen) = self.scores(scorer)?;
-        let scores = scores.into_iter().map(|(metric, score)| (metric, Score(score))).collect();
-        Ok(Scored { scores, seconds: (self.releasing + start.elapsed()).as_secs_f64(), chosen })
+        let scored = self.scores(scorer)?;
+        Ok(Scored { seconds: (self.releasing + start.elapsed()).as_secs_f64(), ..scored })
     }
 
-    fn scores(&self, scorer: &Scorer) -> Result<Scores> {
+    /// Scores, without the time of the release and the scorer.
+    fn scores(&self, scorer: &Scorer) -> Result<Scored> {
         Ok(match scorer {
             Scorer::Model(model) if model.is_tuned() => {
                 let (predicted, chosen) = self.predicted_by_chosen(model)?;
-                (self.scores_of(&predicted), Some(chosen))
+                Scored { chosen: Some(chosen), ..self.scores_of(&predicted) }
             }
             Scorer::Model(model) if self.comparison.stacks(self.cell) => {
-                (self.scores_of(&self.stacked(model)?), None)
+                self.scores_of(&self.stacked(model)?)
             }
-            Scorer::Model(model) => (self.scores_of(&self.predicted(model, &self.test, &self.viewed)?), None),
+            Scorer::Model(model) => self.scores_of(&self.predicted(model, &self.test, &self.viewed)?),
             Scorer::Adversary(adversary) => {
                 let keeps_rows = self.cell.mechanism().releases().is_aligned();
-                (adversary.scores(&self.train, &self.seen, keeps_rows, self.split.noise_seed)?, None)
+                let noise_seed = self.split.noise_seed;
+                Scored::from_scores(adversary.scores(&self.train, &self.seen, keeps_rows, noise_seed)?)
             }
             Scorer::Membership => {
                 let randomness = Randomness::seeded(self.split.noise_seed);
                 let advantage = membership(self.cell.mechanism(), &self.train, &self.test, randomness)?;
-                (BTreeMap::from([(Metric::Membership, advantage.unwrap_or(f64::NAN))]), None)
+                Scored::from_scores([(Metric::Membership, advantage.unwrap_or(f64::NAN))])
             }
             Scorer::Table => {
                 let domain = &self.comparison.data.domain;
-                let scores = fidelity(domain, &self.train, Some(&self.learned.table));
-                (scores.into_iter().collect(), None)
+                Scored::from_scores(fidelity(domain, &self.train, Some(&self.learned.table)))
             }
             Scorer::Audit => {
                 let name = self.cell.candidate.plugin.name;
                 let shown = audited(name, self.cell.mechanism(), self.comparison.seed)?;
-                (BTreeMap::from([(Metric::Audited, shown)]), None)
+                Scored::from_scores([(Metric::Audited, shown)])
             }
         })
     }
 
     /// Scores of predictions for the test records.
-    fn scores_of(&self, predicted: &Predicted) -> BTreeMap<Metric, f64> {
-        score(&self.comparison.data, predicted, self.test.target()).collect()
+    fn scores_of(&self, predicted: &Predicted) -> Scored {
+        scored(&self.comparison.data, predicted, self.test.target(), &self.split.test)
     }
 
     /// Predictions for `records` by a model that learns from the release. `viewed` has these records as they

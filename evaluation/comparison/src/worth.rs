@@ -29,12 +29,17 @@ pub struct Worth {
     /// Upper bound for any mechanism with the same guarantee, if a theorem gives one: see [`at_most`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+    /// Number of records that a trial releases.
+    #[serde(skip)]
+    pub(super) all: f64,
 }
 
-/// Text for people, in whole records.
+/// Text for people, in whole records. All records that a trial releases are `all`.
 impl std::fmt::Display for Worth {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{:.0} ({:.0}–{:.0})", self.records, self.lower, self.upper)
+        let [records, lower, upper] = [self.records, self.lower, self.upper]
+            .map(|records| if records >= self.all { "all".to_owned() } else { format!("{records:.0}") });
+        write!(formatter, "{records} ({lower}–{upper})")
     }
 }
 
@@ -125,8 +130,9 @@ impl LearningCurve {
         let records = self.records(&self.curve, mean_of(&scores, &every));
         let mut drawn: Vec<f64> =
             self.drawn.iter().map(|(trials, curve)| self.records(curve, mean_of(&scores, trials))).collect();
-        let (lower, upper) = interval(&mut drawn).unwrap_or((0.0, self.sizes[self.sizes.len() - 1]));
-        Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
+        let all = self.sizes[self.sizes.len() - 1];
+        let (lower, upper) = interval(&mut drawn).unwrap_or((0.0, all));
+        Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None, all })
     }
 
     /// Difference between the worth of `scores` and the worth of `baseline`, which both have one score per
@@ -147,7 +153,7 @@ impl LearningCurve {
         let records = more.records - less.records;
         let all = self.sizes[self.sizes.len() - 1];
         let (lower, upper) = interval(&mut drawn).unwrap_or((-all, all));
-        Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None })
+        Some(Worth { records, lower: lower.min(records), upper: upper.max(records), at_most: None, all })
     }
 
     /// Largest number of records at which the learning curve is at most `score`. It is the largest size if

@@ -27,12 +27,13 @@ impl Page<'_> {
                     p.muted {
                         "Scores: " (metric.title()) " by " (scores.scorer) ". Each line names the mechanism \
                          with the best mean among those with differential privacy of the same unit in the \
-                         same trust model. Its cost is the loss of score against the records in the clear. \
-                         Its worth is the number of records in the clear from which the same model learns as \
-                         much, with a 95 % interval. The same scores choose the mechanism, so others within \
-                         one standard deviation are as good. It is named only if it is better than without a \
-                         release, in a test at 1 % corrected for all rows. “No evidence” concerns only the \
-                         mechanism with the best mean: another mechanism may pass the test."
+                         same trust model, and with evidence that its predictions are better than without a \
+                         release (a paired test at 1 % for all of them together). Its cost is the loss of \
+                         score against a model of the clean records; a negative cost means that the release \
+                         scored better, as synthetic records can smooth the data. Its worth is the number of \
+                         clean records from which the same model learns as much, with a 95 % interval. The \
+                         same scores choose the mechanism, so others within one standard deviation are as \
+                         good."
                     }
                 }
             }
@@ -57,10 +58,13 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                         span.at { "ε = " (in_words(choice.epsilon)) }
                         @match choice.best {
                             None => span.muted {
-                                "no evidence that the best mean is better than "
+                                "no evidence: " (choice.highest.0) " "
+                                (metric.shown(choice.highest.1.mean)) " is not distinguishable from "
                                 (choice
-                                    .tried
-                                    .map_or("the baseline".into(), |tried| tried.baseline.to_string()))
+                                    .highest
+                                    .1
+                                    .against
+                                    .map_or("the baseline".into(), |against| against.baseline.to_string()))
                             },
                             Some((title, row)) => {
                                 strong { (title) }

@@ -521,7 +521,10 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
     table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(budgets));
     for choices in choices.chunk_by(|a, b| a.goal == b.goal) {
         let cells = choices.iter().map(|choice| match (choice.best, choice.cost) {
-            (None, _) => "no evidence".to_owned(),
+            (None, _) => {
+                let (title, row) = choice.highest;
+                format!("no evidence\n[{title} {}]", metric.shown(row.mean))
+            }
             (Some((title, row)), None) => format!("{title}\n{}", metric.shown(row.mean)),
             (Some((title, row)), Some(cost)) => {
                 format!("{title}\n{}, costs {}", metric.shown(row.mean), metric.shown_difference(cost))

@@ -2,8 +2,8 @@
 //! the commands that design them. The worth of a release is the number of records in the clear that would
 //! give the same score.
 
-use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, VOLUNTEERS};
-use crate::core::number;
+use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
+use crate::core::{Unit, number};
 use comfy_table::{Table, presets};
 use console::style;
 
@@ -18,10 +18,12 @@ pub struct Hints {
     pub reasons: &'static str,
     /// Option that adds volunteers.
     pub volunteers: &'static str,
+    /// Option that sets the number of trials, without the number.
+    pub trials: &'static str,
 }
 
 impl Hints {
-    const COMMAND: Self = Self { reasons: "--full", volunteers: "--volunteers 0.2" };
+    const COMMAND: Self = Self { reasons: "--full", volunteers: "--volunteers 0.2", trials: "--trials " };
 }
 
 /// Formats the first screen of `scumble compare`, without its last line: at most forty lines of at most a
@@ -35,9 +37,10 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> Stri
     let choices = outcome.choices(scores);
     let parts = [
         format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
-        chosen(&choices, scores, width),
+        chosen(&choices, scores, width, hints),
         commands(&choices, width),
         comparison.warning().unwrap_or_default().to_owned(),
+        outcome.unlearnable(scores).unwrap_or_default(),
         notes(outcome, scores, hints),
     ];
     let parts: Vec<String> =
@@ -92,28 +95,46 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
 }
 
 /// Formats the recommended mechanisms, at as many budgets as fit into `width`.
-fn chosen(choices: &[Choice], scores: &Scores, width: usize) -> String {
+fn chosen(choices: &[Choice], scores: &Scores, width: usize, hints: Hints) -> String {
     let Some(first) = choices.first() else { return String::new() };
     let budgets: Vec<f64> =
         choices.iter().filter(|choice| choice.goal == first.goal).map(|choice| choice.epsilon).collect();
-    let tables =
-        (1..=budgets.len()).rev().map(|most| table(choices, &spread_budgets(&budgets, most), scores));
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
-    let narrowest = || table(choices, &spread_budgets(&budgets, 1), scores);
-    let table = tables.into_iter().find(fits).unwrap_or_else(narrowest);
-    let against = choices.iter().find_map(|choice| choice.tried);
-    let nothing = match (choices.iter().any(|choice| choice.best.is_none()), against) {
-        (true, Some(against)) => format!(
-            "\n\nNo evidence: no tried mechanism beats {} at 1 %, corrected for all rows.",
-            against.baseline
-        ),
-        _ => String::new(),
+    let tables = (1..=budgets.len()).rev().map(|most| {
+        let shown = spread_budgets(&budgets, most);
+        (table(choices, &shown, scores), shown)
+    });
+    let fits = |(text, shown): &(String, Vec<f64>)| {
+        shown.len() == 1 || text.lines().all(|line| line.chars().count() <= width)
     };
+    let (table, shown) = tables.into_iter().find(fits).unwrap_or_default();
+    let mut remarks: Vec<String> = no_evidence(choices, hints).into_iter().collect();
+    let hidden = budgets.iter().filter(|budget| !shown.contains(budget));
+    let hidden: Vec<String> = hidden.map(|budget| number::short(*budget)).collect();
+    if !hidden.is_empty() {
+        remarks.push(format!("Not shown, for lack of width: ε = {} ({}).", hidden.join(", "), hints.reasons));
+    }
+    if choices.iter().any(|choice| choice.goal.protects == Unit::Label) {
+        remarks.push("Label DP protects the label alone; all features leave in the clear.".into());
+    }
+    let remarks: String = remarks.iter().map(|remark| format!("\n{remark}")).collect();
     let more = match choices.iter().any(|choice| choice.best.is_some_and(|(_, row)| row.adds.is_some())) {
         true => "how many clean records it adds to the volunteers",
         false => "its worth in clean records",
     };
-    format!("What to choose: {}, and {more} (95 %)\n{}{nothing}", scores.metric.title(), table)
+    format!("What to choose: {}, and {more} (95 %)\n{table}{remarks}", scores.metric.title())
+}
+
+/// Explains the cells without evidence, if there are any, and names a larger number of trials.
+fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
+    let (_, row) = choices.iter().find(|choice| choice.best.is_none())?.highest;
+    let (trials, baseline) = (row.trials, row.against?.baseline);
+    let with = if trials == 1 { "one trial".to_owned() } else { format!("{trials} trials") };
+    let more = match trials {
+        ..20 => format!("; {}20 shows smaller gains", hints.trials),
+        20..100 => format!("; {}{} shows smaller gains", hints.trials, 4 * trials),
+        _ => String::new(),
+    };
+    Some(format!("No evidence: not distinguishable from {baseline} with {with}, at 1 % for each cell{more}."))
 }
 
 /// Formats the best mechanism at the `shown` budgets, for each goal (protected part of a record, and trust
@@ -124,11 +145,13 @@ fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
     table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(header));
     for choices in choices.chunk_by(|a, b| a.goal == b.goal) {
         let cells = choices.iter().filter(|choice| shown.contains(&choice.epsilon)).map(|choice| {
-            choice.best.map_or("no evidence".to_owned(), |(title, row)| {
-                format!("{}\n{}", shortened(title), score_and_worth(scores, row))
-            })
+            let (title, row) = choice.best.unwrap_or(choice.highest);
+            match choice.best {
+                Some(_) => format!("{}\n{}", shortened(title), score_and_worth(scores, row)),
+                None => format!("no evidence\n[{} {}]", shortened(title), scores.metric.shown(row.mean)),
+            }
         });
-        let goal = choices[0].goal.to_string().replace(", by", ",\nby").replace(" (", "\n(");
+        let goal = choices[0].goal.to_string().replace(", trusting", ",\ntrusting").replace(" (", "\n(");
         table.add_row(std::iter::once(goal).chain(cells));
     }
     table.trim_fmt()
@@ -182,7 +205,15 @@ fn commands(choices: &[Choice], width: usize) -> String {
     let made = choices.iter().filter(|choice| choice.epsilon == epsilon).filter_map(|choice| {
         let command = choice.best?.1.design.as_ref()?;
         let (goal, epsilon) = (choice.goal, number::short(epsilon));
-        Some(format!("{goal}, ε = {epsilon}:\n{}", continued(command, width)))
+        let row = choice.best?.1;
+        // The option of the command is the local ε, which mixing reduces to the ε of the table.
+        let local = match (goal.trust, row.guarantee.local_dp(goal.protects)) {
+            (Trust::Shuffler, Some(local)) => {
+                format!(" after mixing; each report has ε = {}", number::short(local.epsilon))
+            }
+            _ => String::new(),
+        };
+        Some(format!("{goal}, ε = {epsilon}{local}:\n{}", continued(command, width)))
     });
     let made = made.collect::<Vec<_>>().join("\n");
     if made.is_empty() {
@@ -275,9 +306,25 @@ fn coloured(text: &str) -> String {
         line if line.starts_with("  scumble ") || line.starts_with("    --") => {
             style(line).cyan().to_string()
         }
-        line => line.replace("no evidence", &style("no evidence").yellow().to_string()),
+        line => {
+            let line = line.replace("no evidence", &style("no evidence").yellow().to_string());
+            dimmed_in_brackets(&line)
+        }
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Dims the text in brackets: the best score of a cell without evidence.
+fn dimmed_in_brackets(line: &str) -> String {
+    let mut parts = line.split('[');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(']') {
+            Some((inside, after)) => text += &format!("{}{after}", style(format!("[{inside}]")).dim()),
+            None => text += &format!("[{part}"),
+        }
+    }
+    text
 }
 
 #[cfg(test)]

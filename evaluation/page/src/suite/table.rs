@@ -58,9 +58,9 @@ impl Results {
             "{form}; version {}. Every mechanism is designed and releases training records. A model learns \
              from the release, and is scored on held-out test records. A score is followed by its worth: the \
              number of records in the clear from which the same model learns as much, with a 95 % interval \
-             by bootstrap over trials. A cell names the mechanism with the best mean, if its scores are \
-             better than without a release in a paired test at 1 %, corrected for all rows of the task. \
-             Otherwise it says “no evidence”, even if another mechanism passes the test.",
+             by bootstrap over trials. A cell names the best mean among the mechanisms whose predictions are \
+             better than without a release, in a paired test at 1 % for all mechanisms of the cell together. \
+             Otherwise it says “no evidence”, followed by the best mean without evidence.",
             env!("CARGO_PKG_VERSION")
         )
     }
@@ -190,7 +190,10 @@ pub(super) fn heading(goal: Goal) -> String {
 /// volunteers' labels, another number replaces the worth: the number of clean records that would improve a
 /// model of the volunteers' records as much as the release does.
 fn cell(choice: &Choice, scores: &Scores) -> String {
-    let Some((_, row)) = choice.best else { return "no evidence".into() };
+    let Some((_, row)) = choice.best else {
+        let (title, row) = choice.highest;
+        return format!("no evidence ({title} {})", scores.metric.shown(row.mean));
+    };
     let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));
     match (row.adds, row.worth) {
         (Some(adds), _) => format!("{title} {score}; adds {adds}"),
