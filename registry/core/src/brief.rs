@@ -33,8 +33,8 @@ impl Brief {
     /// Name of the target in [`bins`](Self::bins).
     pub const TARGET: &'static str = "target";
 
-    /// Creates a brief for `domain` and `budget`, without volunteers, task, number of people and numbers of
-    /// bins.
+    /// Creates a brief for `domain` and `budget`, with no volunteers, an unknown task, an unknown number of
+    /// people and no numbers of bins.
     pub fn new(domain: RecordDomain, budget: Budget) -> Self {
         Self {
             domain,
@@ -48,7 +48,8 @@ impl Brief {
 
     /// Same brief for only the columns of `domain`, and for the target if `domain` has one. The volunteers'
     /// table and the [`Task`], which is the purpose of the release, keep only these columns. The volunteers'
-    /// table always keeps its target, because a design for only the features may learn the purpose from it.
+    /// table always keeps its target, because a design for only the features may learn the purpose of the
+    /// release from it.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if this brief or its volunteers lack a column of `domain`.
@@ -83,8 +84,8 @@ impl Brief {
     }
 
     /// Checks that the ε of a design's guarantee is at most the ε of the budget. This check is for noise that
-    /// was not calibrated to the budget. The ε compared is the smallest ε of [`Guarantee::cost`] for the
-    /// record, the features and the label.
+    /// was not calibrated to the budget. The ε compared is the smallest of the three that [`Guarantee::cost`]
+    /// gives for the whole record, the features and the label.
     ///
     /// # Errors
     /// [`Error::Parameter`], with both values of ε, if the ε of the guarantee is larger.
@@ -187,7 +188,7 @@ impl Brief {
     }
 }
 
-/// People whose records may shape a design. The guarantee of a release is conditional on the design. The
+/// People whose records may shape a design. The guarantee of a release treats the design as fixed. The
 /// guarantee protects these people only if it has a claim for [`Unit::Volunteer`].
 #[derive(Debug, Clone, Default)]
 pub enum Volunteers {

@@ -83,12 +83,12 @@ impl fmt::Display for Prior {
     }
 }
 
-/// Number that prints with four significant digits, rounded up. A printed ε is less than its value by a
-/// relative 10⁻⁹ at most.
+/// Number that prints with four significant digits, rounded up. The printed number may be below the value,
+/// but by a relative 10⁻⁹ at most.
 struct Significant(f64);
 
-/// Number that prints with four significant digits, rounded down. A printed lower bound exceeds its value by
-/// a relative 10⁻⁹ at most.
+/// Number that prints with four significant digits, rounded down. The printed number may be above the value,
+/// but by a relative 10⁻⁹ at most.
 struct AtLeast(f64);
 
 impl fmt::Display for Significant {
@@ -143,8 +143,9 @@ impl Claim {
         }
     }
 
-    /// Adversaries and assumptions for which the claim is proven, in words. A claim for volunteers depends on
-    /// trust in the designer, because a design does not show how it was made from the volunteers' records.
+    /// Adversaries against which the claim is proven, and conditions of the proof, in words. A claim for
+    /// volunteers depends on trust in the designer, because a design does not show how it was made from the
+    /// volunteers' records.
     pub fn how_sure(&self) -> &'static str {
         match self.protects {
             Unit::Volunteer => {
@@ -164,10 +165,11 @@ impl Claim {
     }
 
     /// Reason why the claim guarantees nothing, in words; `None` if it guarantees something. Reasons are an
-    /// infinite ε, a δ of one, and a budget of samples that is exceeded or below one sample. Others are a
-    /// lower bound of zero on the reconstruction error, and so much mutual information that an adversary may
-    /// be certain which records were used. Code that displays a claim must display this warning in place of
-    /// the claim, or before it.
+    /// infinite ε, a δ of one, and a lower bound of zero on the reconstruction error. A
+    /// [`PacResistance`](crate::PacResistance) guarantees nothing if more samples were released than its
+    /// budget, or if the budget is below one sample. A bound on mutual information guarantees nothing if an
+    /// adversary may be certain whether a record was used. Code that displays a claim must display this
+    /// warning in place of the claim, or before it.
     ///
     /// ```
     /// use scumble_core::{Claim, Notion, PacResistance, Unit};
@@ -321,8 +323,8 @@ impl Notion {
         }
     }
 
-    /// Adversaries and assumptions for which claims of the notion are proven, and the cases that they do not
-    /// cover.
+    /// Adversaries against which claims of the notion are proven, conditions of the proofs, and cases that
+    /// the proofs do not cover.
     fn how_sure(&self) -> &'static str {
         match self {
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {

@@ -13,11 +13,13 @@ use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 /// Guarantee of several releases of the same records (sequential composition). ε, δ and Fisher information
-/// add up. For [`PacResistance`], the spent samples add up and count against the smallest budget. Perfect
+/// add up. If the parts' local privacy profiles are known, they are composed too, which may give a smaller ε.
+/// For [`PacResistance`], the numbers of released samples add up, and the smallest budget applies. Perfect
 /// secrecy is kept, because parts draw independent randomness. The guarantee also holds if the outputs of
 /// earlier parts decide the mechanism of a later part.
 ///
-/// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16.
+/// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16, or for privacy profiles Dong,
+/// Roth and Su (2022), Corollary 3.3.
 ///
 /// ```
 /// use scumble_core::{compose, Claim, Guarantee, LocalDp, Notion, Unit};
@@ -50,14 +52,14 @@ pub fn by_parts(parts: &[(Scope, Guarantee)]) -> Guarantee {
     compose(Rule::Sequence, parts)
 }
 
-/// Guarantee of one release for each part of a partition of the records (parallel composition, McSherry 2009,
-/// Theorem 4).
+/// Guarantee of one release for each group of a partition of the records (parallel composition, McSherry
+/// 2009, Theorem 4).
 ///
-/// If the partition was fixed in advance, the composition has the largest ε and the largest δ of the parts.
-/// If the records' values decide their parts, a replaced record may leave one part and enter another, which
-/// changes the sizes of both. Claims for [`Neighbours::ReplaceOne`] are then lost, and claims for
-/// [`Neighbours::AddOrRemoveOne`] keep the largest ε and δ. Local claims are then lost too, because the part
-/// that holds a record discloses information about its value. Notions other than differential privacy compose
+/// If the partition was fixed in advance, the composition has the largest ε and the largest δ of the
+/// releases. If the records' values decide their groups, a replaced record may leave one group and enter
+/// another, which changes the sizes of both. Claims for [`Neighbours::ReplaceOne`] are then lost, and claims
+/// for [`Neighbours::AddOrRemoveOne`] keep the largest ε and δ. Local claims are then lost too, because the
+/// group of a record discloses information about its value. Notions other than differential privacy compose
 /// as in [`in_sequence`] if the partition was fixed, and are lost if values decide the partition.
 ///
 /// Claims for volunteers, people whose records shaped the designs, compose as in [`in_sequence`] for any
@@ -179,8 +181,8 @@ fn unite(lines: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// Claims of the composition for `unit`. The composition makes a kind of claim if all parts that may disclose
-/// something about `unit` make it.
+/// Claims of the composition for `unit`. The composition claims a notion only if all parts that may disclose
+/// something about `unit` claim it.
 fn claims_for(unit: Unit, rule: Rule, parts: &[(Scope, Guarantee)]) -> Vec<Claim> {
     let concerned = parts.iter().filter(|(scope, part)| match unit {
         // A design that no volunteer shaped says nothing about volunteers. A design from public volunteers'
@@ -354,8 +356,8 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
     }
 }
 
-/// Composed privacy profile of releases in sequence. `None` for releases in parallel, if the profile of some
-/// release is unknown, or if all profiles are those of pure differential privacy.
+/// Composed privacy profile of releases in sequence. `None` if the releases are in parallel, if the profile
+/// of one of them is unknown, or if all profiles are those of pure differential privacy.
 fn curve_of_all(rule: Rule, parts: &[&Notion]) -> Option<PrivacyProfile> {
     let Rule::Sequence = rule else {
         return None;

@@ -170,8 +170,8 @@ impl Composed {
     }
 }
 
-/// Joins the column names of the parts. If an earlier column already has a name, the number of the later
-/// part, counted from 1, is appended to the name.
+/// Joins the column names of the parts. If an earlier column has the same name, the number of the later part,
+/// counted from 1, is appended to the name of the later column.
 fn released_names<'a>(parts: impl Iterator<Item = &'a [String]>) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     let mut taken = HashSet::new();

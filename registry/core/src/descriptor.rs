@@ -62,7 +62,7 @@ impl Descriptor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Output {
-    /// Records in their own columns.
+    /// One row per record, in the records' own columns.
     Records,
     /// Rows in another space than the records'. A model trained on the rows is used on records that are
     /// mapped to the same space.

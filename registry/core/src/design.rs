@@ -1,4 +1,4 @@
-//! Designs: a mechanism with the plugin that made it.
+//! Designs. A *design* is a mechanism together with the plugin that made it.
 
 use crate::{
     Designed, Error, LocalMechanism, Notion, RecordDomain, Result, ShapedBy, Table, Unit, Volunteers,

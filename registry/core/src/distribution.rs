@@ -25,7 +25,7 @@ pub enum NoiseDistribution {
         /// Covariance matrix of the block's k coordinates (k × k), by row.
         covariance: Vec<Vec<f64>>,
     },
-    /// Unbiased noise whose size depends on the value.
+    /// Unbiased noise whose variance depends on the noise-free value.
     Unbiased {
         /// Moments of each coordinate.
         moments: Vec<Moments>,
@@ -37,8 +37,8 @@ pub enum NoiseDistribution {
         /// is not described. It is 0 if no two coordinates of one record are ever reported together. It is
         /// also 0 for the levels of a one-hot group, because a record has a 1 in only one level.
         pairs: f64,
-        /// Number of the random draw that the block comes from. Blocks that one mechanism releases have one
-        /// number. Different parts of a composition have different numbers.
+        /// Number of the random draw that the block comes from. Blocks that one mechanism releases have the
+        /// same number. Different parts of a composition have different numbers.
         #[serde(default)]
         lot: usize,
     },
@@ -69,7 +69,7 @@ pub enum NoiseDistribution {
 pub struct Moments {
     /// Centre.
     pub center: f64,
-    /// Constant term, in squared units of the encoded record.
+    /// Constant term, in squared units of the released value.
     pub constant: f64,
     /// Coefficient of u², without unit.
     pub slope: f64,
@@ -157,8 +157,8 @@ impl Coordinate {
         Self { center: 0.0, constant: variance, slope: 1.0, lot: None }
     }
 
-    /// Coordinate with unbiased noise; `None` if released squares or products say nothing about noise-free
-    /// ones.
+    /// Coordinate with unbiased noise; `None` unless `pairs` and the `slope` of `moments` are above zero.
+    /// Otherwise released squares or products do not determine noise-free ones in expectation.
     fn unbiased(moments: &Moments, pairs: f64, lot: usize) -> Option<Self> {
         let Moments { center, constant, slope } = *moments;
         (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, lot: Some((lot, pairs)) })
@@ -214,8 +214,8 @@ impl Noise {
     /// Covariance of the noise in the d features and a real target, averaged over the n records of
     /// `released`. Its shape is (d + 1) × (d + 1), with the target last. The covariance of the release minus
     /// this matrix is, in expectation, the covariance of the noise-free view. `None` if there is no real
-    /// target, or if the distributions do not determine the matrix. An example is a release that reports only
-    /// one number of each record.
+    /// target, or if the distributions do not determine the matrix, for example because the release reports
+    /// only one number of each record.
     pub fn covariance(&self, released: &Table) -> Option<Array2<f64>> {
         let Target::Real(targets) = released.target() else {
             return None;

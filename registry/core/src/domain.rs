@@ -177,7 +177,8 @@ impl Factor {
         }
     }
 
-    /// Moves a finite point into the set: a clamp, the nearest vertex, or a rescaling.
+    /// Moves a finite point into the set: clamps it to an interval, moves it to the nearest vertex of a
+    /// one-hot group, or moves it towards the centre of a ball or polytope.
     fn project(&self, point: &mut [f64]) {
         match self {
             Self::Interval { lower, upper } => point[0] = point[0].clamp(*lower, *upper),

@@ -188,7 +188,7 @@ pub struct ShuffledDp {
     /// Local ε of each report, which still holds if the shuffler cannot be trusted.
     #[serde(with = "number")]
     pub epsilon_local: f64,
-    /// Neighbouring relation: data sets that differ in one person's record.
+    /// Neighbouring relation of the data sets, each with one record per person.
     pub neighbours: Neighbours,
 }
 
@@ -215,24 +215,24 @@ pub struct CramerRao {
     /// released exactly, or follows from exact releases.
     #[serde(with = "information")]
     pub information: BTreeMap<String, f64>,
-    /// Lower bound on E‖x̂ − x‖² over all these columns, for an unbiased estimate x̂ of the record x, in
-    /// squared units of the encoded record. Present if more of the information matrix than its diagonal is
-    /// known.
+    /// Lower bound on E‖x̂ − x‖² over the columns of `information`, for an unbiased estimate x̂ of the record
+    /// x, in squared units of the values in the table. Present if more of the information matrix than its
+    /// diagonal is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<f64>,
 }
 
 impl CramerRao {
-    /// Lower bound on the mean squared error of an unbiased estimate, in squared units of the encoded record.
-    /// It is the larger of Σ 1/Iᵢᵢ and the joint bound, where Iᵢᵢ is the information about column i.
+    /// Lower bound on the mean squared error of an unbiased estimate, in squared units of the values in the
+    /// table. It is the larger of Σ 1/Iᵢᵢ and the joint bound, where Iᵢᵢ is the information about column i.
     pub fn error(&self) -> f64 {
         let by_column: f64 = self.information.values().map(|i| 1.0 / i).sum();
         self.joint.map_or(by_column, |joint| joint.max(by_column))
     }
 
     /// Lower bound on the worst-case mean squared error of any estimator over the domain, biased or not. It
-    /// is in squared units of the encoded record. It is the sum over all numeric columns of the larger of the
-    /// two bounds below.
+    /// is in squared units of the values in the table. It is the sum over all numeric columns of the larger
+    /// of the two bounds below.
     ///
     /// The largest error of an estimator over the domain is at least its average error under any prior. Let
     /// each number have an independent prior on its interval, of width w. Let Iᵢᵢ be the Fisher information
@@ -309,8 +309,9 @@ mod information {
 }
 
 /// Resistance to recovery: no adversary recovers a record within `error` with probability 1 −
-/// `confidence_gap` or more, as long as at most `budget` samples are released. Each released mixture of
-/// records and each record that the release's secret key may map count as one sample.
+/// `confidence_gap` or more, as long as at most `budget` samples are released. It is proven only if the
+/// records' coordinates are independent and normally distributed. Each released mixture of records and each
+/// record that the release's secret key may map count as one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PacResistance {
     /// Largest ℓ₂ distance from the record that counts as recovery.
@@ -325,7 +326,7 @@ pub struct PacResistance {
     pub spent: f64,
 }
 
-/// Ambiguity set: all its members give the same distribution of outputs.
+/// Ambiguity set: a set of inputs that all give the same distribution of outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbiguitySet {
     /// Description of the set, in words.
@@ -403,7 +404,7 @@ impl MutualInformation {
     }
 }
 
-/// People whose data shaped a design. The guarantee of a release is conditional on the design. The guarantee
+/// People whose data shaped a design. The guarantee of a release treats the design as fixed. The guarantee
 /// protects people whose records shaped the design only if it has a [`CentralDp`] claim for
 /// [`Unit::Volunteer`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -416,7 +417,7 @@ pub enum ShapedBy {
     PublicVolunteers,
     /// People who agreed to what the design discloses about them.
     ConsentingVolunteers,
-    /// People who are guaranteed privacy for their part in the design.
+    /// People who are guaranteed privacy for the use of their records in the design.
     PrivateVolunteers,
 }
 
@@ -459,8 +460,8 @@ impl Guarantee {
     /// Guarantee of a trusted curator, who releases results of all records together. For
     /// [`Neighbours::ReplaceOne`], the guarantee discloses the number of records. For
     /// [`Neighbours::AddOrRemoveOne`], the guarantee assumes that the existence of at least one record is
-    /// public. `claims` are the claims with their theorems. A claim may also be for the other neighbouring
-    /// relation.
+    /// public. `claims` are the claims with their theorems. A claim may have another neighbouring relation
+    /// than `neighbours`.
     pub fn for_curator(
         neighbours: Neighbours,
         claims: impl IntoIterator<Item = (CentralDp, String)>,
@@ -593,7 +594,8 @@ pub fn in_clear(domain: &RecordDomain, unit: Unit) -> Vec<String> {
     lines.map(|(_, line)| line.to_owned()).collect()
 }
 
-/// Additional assumptions of a release whose noise comes from the secret of a ticket.
+/// Additional assumptions of a release whose noise comes from a ticket: a stored secret, with which the
+/// release can be repeated.
 const KEYED: [&str; 2] = [
     "nobody else reads the secret in the ticket: anyone who has the secret can remove the noise, until all \
      its copies are deleted",

@@ -37,8 +37,8 @@ pub fn view_block(mechanism: &dyn LocalMechanism, records: &[f64]) -> Result<Vec
 }
 
 /// Returns, for each coordinate of a flat record (features, then target), whether the noise-free [`view`]
-/// keeps it unchanged. The view of each of several test records must have a coordinate of the same name with
-/// the same value.
+/// keeps it unchanged. A coordinate is kept if the view of each of several test records has a coordinate of
+/// the same name and value.
 ///
 /// # Errors
 /// Errors of the mechanism's `encode` and `decode`.
@@ -80,7 +80,7 @@ const ROUNDING_ERROR: f64 = 1e-6;
 
 /// Returns, for each released coordinate, whether its noise-free view is the record's own value. Only for
 /// such a coordinate does the mean of released values estimate the mean of the people's values. A `decode`
-/// that was learned from data moves other coordinates toward these data.
+/// that was learned from data may move a coordinate's values toward these data, which biases the mean.
 ///
 /// The result comes from tests of the mechanism, not from its own description: [`view_block`] maps corners of
 /// the domain and points between them. A coordinate of a report is never the record's own value. Neither is a
@@ -112,8 +112,8 @@ pub fn keeps_values(mechanism: &dyn LocalMechanism) -> Result<Vec<bool>> {
     Ok(keeps)
 }
 
-/// Returns whether `encode` and `decode`, without `perturb`, change a value of one of several test records of
-/// the domain, or their columns.
+/// Returns whether `encode` and `decode`, without `perturb`, change a value or the columns of one of several
+/// test records of the domain.
 ///
 /// # Errors
 /// Same errors as [`keeps_values`].
@@ -123,7 +123,7 @@ pub fn alters_records(mechanism: &dyn LocalMechanism) -> Result<bool> {
 }
 
 /// Width of the interval of each coordinate of a flat record. For a coordinate of a one-hot group, ball or
-/// polytope, the largest absolute value of its coordinates instead.
+/// polytope, the largest absolute value of any coordinate of the group, ball or polytope instead.
 fn ranges(domain: &RecordDomain) -> Vec<f64> {
     let range_width = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => upper - lower,
@@ -134,8 +134,8 @@ fn ranges(domain: &RecordDomain) -> Vec<f64> {
 }
 
 /// Flat records that test which coordinates a mechanism alters. They are two points far apart, pairs of
-/// opposite corners, each level of each one-hot group, and points that lie on no common hyperplane. Each pair
-/// has both bounds of every number.
+/// opposite corners, each level of each one-hot group, and points that lie on no common hyperplane. In each
+/// interval of the domain, one corner of a pair has the lower bound and the other has the upper bound.
 fn probes(domain: &RecordDomain) -> Vec<Vec<f64>> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     const FEWEST: usize = 24;

@@ -29,8 +29,8 @@ pub struct DescribedNoise {
     pub distance: Distance,
     /// Scale of the noise of each of the k coordinates.
     pub scales: Vec<f64>,
-    /// Sensitivity for which the noise was calibrated: the largest `distance` between two points, with each
-    /// coordinate divided by the scale of its noise.
+    /// Sensitivity for which the noise was calibrated: the largest `distance` between any two points of the
+    /// mechanism's range, over these coordinates, each divided by the scale of its noise.
     pub sensitivity: f64,
     /// Variance of the noise of each of the k coordinates.
     pub variances: Vec<f64>,

@@ -34,7 +34,8 @@ pub struct Plugin {
     /// Builds the mechanism of a state, whether it was learned just now or read from a file. It checks every
     /// number in the state.
     pub build: fn(&Value) -> Result<Designed>,
-    /// Returns an example that the mechanism applies to, for the conformance suite and the description.
+    /// Returns an example that the mechanism applies to, for the conformance suite and the description of the
+    /// mechanism.
     pub example: fn() -> Result<Example>,
 }
 
@@ -54,8 +55,8 @@ impl Example {
     const RECORDS: usize = 40;
 
     /// Example with ε = 1 and δ = 10⁻⁶. Its forty records have two numbers, a one-hot group of three levels,
-    /// and a label of two classes. No two columns have the same values, and no two levels or classes the same
-    /// frequency. A mechanism that confuses two of them is therefore detected.
+    /// and a label of two classes. No two columns have the same values, and no two levels or classes have the
+    /// same frequency. A mechanism that confuses two columns, levels or classes is therefore detected.
     ///
     /// # Errors
     /// None.
@@ -111,7 +112,7 @@ impl Example {
     }
 
     /// Value in [0, 1] of record `row` in column `column`. Each column has a 0 and a 1. Most values are
-    /// nearer to 0 than to 1, and more of them in later columns.
+    /// nearer to 0 than to 1. Later columns have smaller means.
     fn number(row: usize, column: usize) -> f64 {
         const STRIDES: [usize; 5] = [1, 7, 11, 3, 13];
         let place = row * STRIDES[column % STRIDES.len()] % Self::RECORDS;
@@ -255,14 +256,15 @@ inventory::collect!(Plugin);
 /// Defines a [`Plugin`] as a constant and registers it, so that every binary that links the crate has it.
 ///
 /// - `descriptor`: the facts that are known without a design, for example `Descriptor::new(Output::Records)`.
-/// - `parameters`: a type with `Deserialize` and `JsonSchema`. Its doc comments become the description.
+/// - `parameters`: a type with `Deserialize` and `JsonSchema`. Its doc comments become the descriptions of
+///   the parameters.
 /// - `learn`: a function of the parameters and a [`Brief`]. It returns a state, a type with `Serialize` and
 ///   `Deserialize`.
 /// - `local`: a function of the state that returns a [`LocalMechanism`](crate::LocalMechanism). For a
 ///   mechanism that a curator runs, write `curator`, and return a
 ///   [`CuratorMechanism`](crate::CuratorMechanism). This function builds both new designs and designs that
 ///   are read from files.
-/// - `example`: a function without arguments.
+/// - `example`: a function without arguments that returns an [`Example`](crate::Example) or an error.
 ///
 /// `scumble_noise::register!` also accepts a mechanism that adds noise. The linker drops a crate that nothing
 /// names, together with its plugins. The binary must therefore contain `use my_crate as _;`.

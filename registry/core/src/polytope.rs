@@ -1,6 +1,6 @@
 //! Polytopes between pairs of parallel faces. Each vector s of signs ±1 that begins with +1 has one pair,
-//! whose bounds limit sᵀx for each point x. A mechanism uses such a polytope around the encodings of some
-//! records (errata T2 in `papers/errata/task-aware.md`).
+//! whose bounds limit sᵀx for each point x. Task-aware mechanisms use such a polytope around the encodings of
+//! volunteers' records (errata T2 in `papers/errata/task-aware.md`).
 
 use crate::{Error, Result};
 
@@ -108,7 +108,7 @@ pub(crate) fn farthest(center: &[f64], bounds: &[(f64, f64)]) -> [Vec<f64>; 2] {
     })
 }
 
-/// Maximum number of steps of the active-set method. Each step adds or removes one face.
+/// Maximum number of steps of [`farthest_along`], an active-set method. Each step adds or removes one face.
 const MOST_TURNS: usize = 1000;
 
 /// Point x of the polytope with the largest `direction`ᵀx, by an active-set method for linear programmes. The
@@ -152,7 +152,7 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
 }
 
 /// Orthonormalised outward normals of these faces, in order. Also returns, for each normal, its components
-/// along the earlier unit vectors, followed by the length of the rest of the normal.
+/// along the earlier orthonormalised vectors, followed by the length of the rest of the normal.
 fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let (mut units, mut triangle): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (vec![], vec![]);
     for face in faces {

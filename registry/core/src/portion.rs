@@ -161,7 +161,7 @@ impl Portion {
     /// Checks that noise can be added to all of the portion.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] if the portion holds a class label, which takes no noise on numbers.
+    /// [`Error::NotApplicable`] if the portion holds a class label, to which numeric noise cannot be added.
     pub fn check_takes_noise(&self, mechanism: &str) -> Result<()> {
         if self.protect != Protect::Features && matches!(self.domain.target(), TargetDomain::Class { .. }) {
             return Err(Error::not_applicable(
@@ -177,7 +177,7 @@ impl Portion {
         self.guarantee_of(LocalDp::pure(self.epsilon), theorem)
     }
 
-    /// Guarantee that this portion, and nothing else, has the privacy `dp` by `theorem`. At ε = ∞ it has no
+    /// Guarantee that this portion, and nothing else, satisfies `dp` by `theorem`. At ε = ∞ it has no
     /// claim, and discloses the whole record.
     pub fn guarantee_of(&self, dp: LocalDp, theorem: &str) -> Guarantee {
         if self.epsilon == f64::INFINITY {

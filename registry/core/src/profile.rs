@@ -68,11 +68,11 @@ impl PrivacyProfile {
         self.mu
     }
 
-    /// Smallest m for which m-Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow. It
-    /// is √(μ² + μₛ²), where μ is [`mu`](Self::mu) and μₛ is the cost of the `shift` s. Pure differential
-    /// privacy at s implies Gaussian differential privacy at μₛ = 2Φ⁻¹(e^s/(1 + e^s)), where Φ is the
-    /// standard normal distribution function. `None` if the profile is that of pure differential privacy, or
-    /// if a coarse lattice makes `log_factor` larger than 10⁻⁶.
+    /// Smallest m for which m-Gaussian differential privacy (Dong, Roth and Su 2022) is known to follow from
+    /// the profile. It is √(μ² + μₛ²), increased by a relative 10⁻⁶, where μ is [`mu`](Self::mu) and μₛ is
+    /// the cost of the `shift` s. Pure differential privacy at s implies Gaussian differential privacy at
+    /// μₛ = 2Φ⁻¹(e^s/(1 + e^s)), where Φ is the standard normal distribution function. `None` if the profile
+    /// is that of pure differential privacy, or if a coarse lattice makes `log_factor` larger than 10⁻⁶.
     pub fn gaussian_mu(&self) -> Option<f64> {
         if self.is_pure() || self.log_factor > NEGLIGIBLE {
             return None;

@@ -130,7 +130,8 @@ impl RecordDomain {
     /// Domain of only the columns at the positions `selected`, without a target.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `selected` splits a group or ball, or names a column twice.
+    /// [`Error::Shape`] if a position does not exist or occurs twice, or if `selected` splits or reorders the
+    /// coordinates of a group, ball or polytope.
     pub fn restrict(&self, selected: &[usize]) -> Result<Self> {
         let features = self.features.restrict(selected)?;
         let columns = selected.iter().map(|&at| self.columns[at].clone()).collect();

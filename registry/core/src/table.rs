@@ -198,8 +198,8 @@ impl Table {
 /// Checks the number of column names, and that they are distinct.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there are `width` names, each once. `whose` returns the part of the error message
-/// that names the thing with this width.
+/// [`Error::Shape`] unless there are `width` names, each once. `whose` returns the end of the message about a
+/// wrong number of names, for example "the records have 3".
 pub(crate) fn check_columns(columns: &[String], width: usize, whose: impl Fn() -> String) -> Result<()> {
     if columns.len() != width {
         return Err(Error::shape(format!("{} columns are named, and {}", columns.len(), whose())));

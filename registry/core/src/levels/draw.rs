@@ -18,9 +18,9 @@ pub fn shares(counts: impl IntoIterator<Item = f64>) -> Vec<f64> {
     counts.iter().map(|count| if sum > 0.0 { count / sum } else { even }).collect()
 }
 
-/// Draws `count` levels in random order, with frequencies proportional to `shares`. The expected number of
-/// draws of a level is rounded up or down at random. If no share is positive, the levels are equally
-/// frequent.
+/// Draws `count` levels in random order, with frequencies proportional to `shares`. The number of draws of a
+/// level is its expected number, rounded up or down at random. If no share is positive, the levels are
+/// equally frequent.
 pub fn levels(shares: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
     let shares = self::shares(shares.iter().copied());
     // Systematic sampling: the levels divide [0, 1) into intervals as long as their shares. `count` points at

@@ -19,7 +19,7 @@ pub trait Accumulator: Send {
     /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn add(&mut self, records: &[f64]) -> Result<()>;
 
-    /// Releases the accumulated state.
+    /// Makes the release from all added records.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
@@ -123,7 +123,7 @@ fn records_of_block(layout: &Layout) -> usize {
 type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
 
 /// Release of synthetic records that are drawn block by block. A block may be drawn at any time, and again
-/// with the same result. The release has no key.
+/// with the same result. The release has no [`Key`].
 pub struct Drawing {
     /// Guarantee of the release.
     pub guarantee: Guarantee,

@@ -4,7 +4,7 @@ use super::LocalMechanism;
 use crate::Result;
 
 /// Applies `encode`, `change` and `decode` to each record of `records`, which are in flat form: features,
-/// then target. `change` takes the record and its encoded point.
+/// then target. `change` receives the record and its encoded point, and may modify the point in place.
 pub(crate) fn map_records<M: LocalMechanism + ?Sized>(
     mechanism: &M,
     records: &[f64],

@@ -3,11 +3,11 @@
 /// Encoding of the whole values of a column (integers, days, ranks) in a coordinate of a released record.
 ///
 /// A column of k whole values 0, …, k − 1 is one coordinate x, scaled to [0, 1]. A decoder must know how x
-/// was drawn. Let x be drawn uniformly in the bin of its value. For a large k, rounding x·(k − 1) then moves
-/// almost half of the records with the smallest value to the next value.
+/// was drawn. Let x be drawn uniformly in the bin [v/k, (v + 1)/k) of its value v. For a large k, rounding
+/// x·(k − 1) then moves almost half of the records with v = 0 to the value 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValuesIn {
-    /// Same units as in an encoded record: value v is near x = v/(k − 1). The decoded value is x·(k − 1),
+    /// Same units as in the input records: value v is near x = v/(k − 1). The decoded value is x·(k − 1),
     /// rounded.
     #[default]
     Units,
