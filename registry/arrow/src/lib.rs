@@ -1,8 +1,8 @@
 //! Releases of Arrow tables in memory, the format of Python, Spark, Dask and Polars.
 //!
 //! [`release`] draws noise in blocks of records, as `scumble release` does for a file. [`release_keyed`]
-//! derives the noise of a record from a secret key, the record's id and its values. This noise is the same
-//! in every batch, task and attempt, so a distributed engine may repeat any task.
+//! derives the noise of a record from a secret key, the record's id and its values. A record gets the same
+//! noise in every batch and in every run of a task, so a distributed engine may repeat any task.
 //!
 //! ```
 //! use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};

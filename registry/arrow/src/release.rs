@@ -1,4 +1,9 @@
 //! Release of record batches.
+//!
+//! A *release* is the output of a privacy mechanism for all records. A *design* is a mechanism with its
+//! parameters, and may hold a schema of the records' columns. A *curator* is trusted with all records, and
+//! its mechanism may use them together. A *report* is a person's randomised answer to one question about
+//! their record.
 
 use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
@@ -34,7 +39,8 @@ fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Se
 
 type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
 
-/// Reader for a release with keyed noise. It also reads the column `ids`, if `ids` is given.
+/// Reader for [`release_keyed`], whose noise depends on a secret key and the ids of the records. It also
+/// reads the column `ids`, if `ids` is given.
 fn keyed_reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -49,12 +55,13 @@ fn keyed_reader<'b>(
 }
 
 /// Releases all records of `batches`, in order, with noise drawn in blocks of records. For the same records
-/// in a file, the command `scumble release` has the same distribution of results. With the same `streams`,
-/// both results are equal bit for bit. Also returns the number of clipped cells per column.
+/// in a file, the command `scumble release` has the same distribution of results. With the same random
+/// `streams`, both results are equal bit for bit. Also returns the number of clipped cells per column: cells
+/// outside the public bounds, which were moved to a bound.
 ///
 /// # Errors
-/// The error of the first faulty row. An error if there are no rows, or if `design` has no schema or is a
-/// curator's, whose mechanism needs all records together.
+/// The error of the first faulty row. An error if there are no rows, if `design` has no schema, or if its
+/// mechanism needs a curator.
 pub fn release(
     design: &ShippedDesign,
     batches: &[RecordBatch],
@@ -75,11 +82,12 @@ pub fn release(
 /// counted from 1. The batches must then be the whole table. If no batch has rows, the result is one batch
 /// without rows.
 ///
-/// `on_records` receives the digests of the released records, block by block. Before the caller discloses the
-/// release, it must compare them with the digests of the records that it checked. A ticket, the stored secret
-/// of a release, has a fingerprint of the checked records, and
-/// [`Ticket::check_released`](scumble_custody::Ticket::check_released) compares it. Alternatively, the caller
-/// can look up each record in [`AdmittedRecords`](scumble_custody::AdmittedRecords).
+/// `on_records` receives a digest of each released record with its id, block by block. Before the caller
+/// discloses the release, it must check that these are the records that [`check`] read. A ticket, the stored
+/// secret of a release, has a fingerprint of the checked records.
+/// [`Ticket::check_released`](scumble_custody::Ticket::check_released) compares this fingerprint with the
+/// fingerprint of the released records. Alternatively, the caller can look up each digest in
+/// [`AdmittedRecords`](scumble_custody::AdmittedRecords), the list of the records that may be released.
 ///
 /// # Errors
 /// Same errors as [`release`], except that batches may be empty. Also an error for a record without an id.
@@ -108,7 +116,8 @@ pub fn release_keyed(
 /// Arrow schema of the release of a table with the Arrow schema `input`.
 ///
 /// # Errors
-/// Same errors as [`release`].
+/// An error if `design` has no schema, if its mechanism needs a curator, or if the columns of `input` do not
+/// fit its schema. Any error of the mechanism.
 pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values) -> Result<SchemaRef> {
     let batches = [RecordBatch::new_empty(input.clone())];
     let reader = reader(design, &batches, OutOfBounds::Clip)?;
@@ -116,8 +125,9 @@ pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values
 }
 
 /// Reads all records of `batches` and releases nothing. Checks that [`release_keyed`] would succeed, and that
-/// ids are unique among these batches. Returns the digests of the records, and the number of cells that the
-/// release would clip, per column. The results for parts of a table can be [merged](CheckedPart::merge).
+/// ids are unique among these batches. Returns the fingerprint of the records, and the number of cells that
+/// the release would clip, per column. Also returns digests of the records and their ids, if `ids` is given.
+/// The results for parts of a table can be [merged](CheckedPart::merge).
 ///
 /// # Errors
 /// Same errors as [`release_keyed`], and an error for an id that two records share.
@@ -137,8 +147,8 @@ pub fn check(
     Ok(CheckedPart { checked, digests })
 }
 
-/// Maps the records to the output space of `design`, without noise. A model that learned from a release needs
-/// its input in this space. No guarantee covers the result.
+/// Maps the records to the output space of `design`, without noise. A model that learned from a release reads
+/// records in this space. No guarantee covers the result.
 ///
 /// # Errors
 /// Same errors as [`release`].
@@ -155,12 +165,13 @@ pub fn view(
 }
 
 /// Draws `records` records from the reports of many people, or as many records as reports if `records` is
-/// `None`. Drawing them is post-processing of the reports, so the guarantee holds whatever the randomness in
-/// `streams`.
+/// `None`. Drawing them is post-processing of the reports, so the privacy guarantee holds whatever the
+/// randomness in `streams`.
 ///
 /// # Errors
-/// An error if `design` is a curator's or releases no reports, if `reports` lack the columns of its reports,
-/// carry the digest of another design or are empty, or if `records` is 0.
+/// An error if the mechanism of `design` needs a curator or releases no reports. An error if `reports` lack
+/// the columns of the design's reports, carry the digest of another design, or are empty. An error if
+/// `records` is 0.
 pub fn collect(
     design: &ShippedDesign,
     reports: &[RecordBatch],
@@ -187,7 +198,7 @@ pub fn collect(
     Ok(written)
 }
 
-/// Reads all records of `batches` as a table, encoded by `schema`. It need not be the schema of a design.
+/// Reads all records of `batches` as a table, encoded by `schema`, which need not belong to a design.
 ///
 /// # Errors
 /// The error of the first faulty row; an error if there are no rows.

@@ -25,7 +25,7 @@ pub(crate) fn a_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Storage type of an array; `None` if its values are unsupported.
+/// Storage type of the cells in an array of type `data_type`; `None` if the type is unsupported.
 pub(crate) fn held(data_type: &DataType) -> Option<Held> {
     let whole = |bits, is_signed| Held::Whole { bits, is_signed };
     Some(match data_type {

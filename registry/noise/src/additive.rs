@@ -16,9 +16,11 @@ use std::fmt::Debug;
 /// adds noise, implement this trait and nothing else.
 ///
 /// [`Noisy`] makes a mechanism from an implementation. `Noisy` has a parameter `protect`, which selects the
-/// portion of a record that takes the noise: the features, the label or both. `Noisy` makes the release, the
-/// guarantee with its disclosures and assumptions, and the pairs of points that an audit attacks.
-/// [`register!`](crate::register) makes the plugin.
+/// portion of a record that takes the noise: the features, the label or both. `Noisy` makes the release and
+/// the pairs of points that an audit attacks. It also makes the guarantee: the privacy claims, the
+/// information that a release discloses exactly, and the conditions under which the claims hold.
+/// [`register!`](crate::register) makes the [`Plugin`](scumble_core::Plugin): the name and description of
+/// the mechanism, with the functions that make it.
 ///
 /// ```
 /// use scumble_core::{Budget, DescribedNoise, Domain, Example, NoParameters, Result, Stream};
@@ -67,7 +69,7 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     /// Name by which the mechanism is requested.
     const NAME: &'static str;
 
-    /// Theorem that proves the privacy claim, as the card of a release cites it.
+    /// Theorem that proves the privacy claim, as cited in the card of a release (its printed guarantee).
     const THEOREM: &'static str;
 
     /// Output of the mechanism: records, or a view (rows in another space) if points are moved into a
@@ -102,8 +104,8 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     fn calibrate(parameters: &Self::Parameters, set: &Domain, budget: Budget) -> Result<Self>;
 
     /// Rounds a point (k values) of the `set` of [`calibrate`](Self::calibrate) to the lattice on which noise
-    /// is added. Implement it if the lattice is coarse, so that rounding changes points noticeably. Records
-    /// that are mapped without noise are then lattice points too. By default the point does not change.
+    /// is added. Implement it if the lattice is coarse, so that rounding changes points noticeably. The
+    /// noise-free view of records then consists of lattice points too. By default the point does not change.
     fn on_lattice(&self, _point: &mut [f64]) {}
 
     /// Adds noise to a point (k values) of the `set` of [`calibrate`](Self::calibrate). An implementation
@@ -179,7 +181,8 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
 #[derive(Debug, Clone)]
 pub struct Noisy<N: AdditiveNoise> {
     state: NoiseState<N::Parameters>,
-    /// Copy of the portion in `state`, with the ε that the noise spends instead of the ε of the budget.
+    /// Copy of the portion in `state`, with another `epsilon`: the ε that the noise spends. In `state`,
+    /// `epsilon` is the ε of the budget.
     portion: Portion,
     /// Set into which [`AdditiveNoise::narrowed`] moves the portion before noise is added.
     set: Domain,
@@ -275,8 +278,8 @@ impl<N: AdditiveNoise> Noisy<N> {
         &self.portion
     }
 
-    /// Moves a flat record into its domain, and the portion that takes noise into `set`. Then rounds this
-    /// portion by [`AdditiveNoise::on_lattice`].
+    /// Moves a record, given as the list of its coordinates, into its domain. Then moves the portion that
+    /// takes noise into `set`, and rounds this portion by [`AdditiveNoise::on_lattice`].
     fn settle(&self, record: &mut [f64]) -> Result<()> {
         self.domain().flat().project(record)?;
         let portion = self.portion().slice(record)?;

@@ -71,9 +71,9 @@ impl NoiseKey {
         ChaCha20Rng::from_seed(digest(&self.0, id, record))
     }
 
-    /// Keyed hash of a record's [short digest](RecordDigest::short). A release uses it to recognise a record
-    /// that it has already admitted. To an adversary without the key, the hash discloses nothing about the
-    /// record.
+    /// Keyed hash of a record's [short digest](RecordDigest::short). A list of these hashes identifies the
+    /// records that may be released with this key. A release looks up its records in the list. To an
+    /// adversary without the key, the hash discloses nothing about the record.
     pub fn tag(&self, record: &[u8; 16]) -> [u8; 16] {
         // The hash that seeds a stream has the length of the id in the eight bytes after the secret. This
         // hash has the word "admitted" in the same eight bytes. No memory holds an id of the length that this
@@ -182,9 +182,9 @@ impl fmt::Debug for NoiseKey {
     }
 }
 
-/// Releases concatenated flat records. The noise of a record is determined by `key` and by the id and the
-/// values of the record. The released value of a record does not depend on the other records or on their
-/// order. A repeated release gives the record the same value again.
+/// Releases `records`, the concatenated coordinates of encoded records. The noise of a record is determined
+/// by `key` and by the id and the values of the record. The released value of a record does not depend on the
+/// other records or on their order. A repeated release gives the record the same value again.
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one id per record. Also the errors of `encode`, `perturb` and `decode` of

@@ -12,10 +12,10 @@ use scumble_sampling::{DiscreteLaplace, Rational};
 ///
 /// A point is rounded to the [`Lattice`], and the domain's bound is enforced again on the integers. The
 /// sensitivity is therefore computed on integers, and no float error affects the privacy claim. The noise is
-/// an exact integer number of steps. The final conversion to `f64` is post-processing. Let Δ₁ be the ℓ₁
-/// diameter of the rounded points in lattice steps, and let t = ⌈Δ₁/ε⌉ be the scale of the noise in steps.
-/// The output distributions of any two points differ by a factor of at most e^(Δ₁/t) ≤ e^ε (Dwork, McSherry,
-/// Nissim and Smith 2006; on integers: Ghosh, Roughgarden and Sundararajan 2009).
+/// an exact integer number of steps. The final conversion to `f64` is post-processing. Let Δ₁ ≥ 1 be an upper
+/// bound on the ℓ₁ distance of two rounded points in lattice steps. Let t = ⌈Δ₁/ε⌉ be the scale of the noise
+/// in steps. The output distributions of any two points differ by a factor of at most e^(Δ₁/t) ≤ e^ε (Dwork,
+/// McSherry, Nissim and Smith 2006; on integers: Ghosh, Roughgarden and Sundararajan 2009).
 ///
 /// ```
 /// use scumble_core::{Domain, Randomness};

@@ -27,9 +27,9 @@ impl Lattice {
         Err(Error::Domain { needs: "a lattice step between 2^-1000 and 1", given: format!("2^{exponent}") })
     }
 
-    /// Lattice about 2³⁰ times finer than noise of the scale `scale`. It is also at least 2²⁰ times finer
-    /// than the narrowest factor of `domain`, such as an interval. Both hold only as far as the noise fits 59
-    /// bits and the coordinates fit 61 bits.
+    /// Lattice with a step at least 2³⁰ times smaller than `scale`, the scale of the noise. The step is also
+    /// at least 2²⁰ times smaller than the smallest positive ℓ₁ diameter of a factor of `domain`, such as an
+    /// interval. The step is larger if the noise would not fit 59 bits or the coordinates 61 bits.
     pub(crate) fn for_noise(domain: &Domain, scale: f64) -> Self {
         let narrowest = domain
             .factors()
@@ -111,7 +111,8 @@ enum IntegerBounds {
 }
 
 impl IntegerBounds {
-    /// max ‖k − k′‖₁ over the integer points k and k′ that [`map_rounded`](Self::map_rounded) can give.
+    /// Upper bound on ‖k − k′‖₁ over the integer points k and k′ that [`map_rounded`](Self::map_rounded) can
+    /// give.
     fn l1_diameter(&self) -> u128 {
         match self {
             Self::Interval(lower, upper) => upper.abs_diff(*lower).into(),
@@ -129,8 +130,8 @@ impl IntegerBounds {
         }
     }
 
-    /// Upper bound on the [`Spread`] of two integer points that [`map_rounded`](Self::map_rounded) can give,
-    /// for the given weights of the coordinates.
+    /// [`Spread`] of the integer points that [`map_rounded`](Self::map_rounded) can give, for the given
+    /// weights of the coordinates.
     fn spread(&self, Weights { heaviest: [heaviest, second], sum }: Weights) -> Spread {
         // Upper bound from an ℓ₂ distance `length`, an ℓ₁ distance `l1`, and the summed weight of the
         // coordinates that differ.
@@ -226,15 +227,15 @@ impl Weights {
     }
 }
 
-/// Largest weighted distances between two points k and k′ of a set, in lattice steps. Coordinate j has the
-/// weight wⱼ. Each field is the largest value of a sum over the coordinates that differ.
+/// Upper bounds on weighted distances between any two points k and k′ of a set, in lattice steps. Coordinate
+/// j has the weight wⱼ. Each field bounds a sum over the coordinates in which k and k′ differ.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spread {
-    /// Σ wⱼ(kⱼ − kⱼ′)².
+    /// Upper bound on Σ wⱼ(kⱼ − kⱼ′)² for points k and k′, where coordinate j has the weight wⱼ.
     pub(crate) squared_distance: f64,
-    /// Σ wⱼ|kⱼ − kⱼ′|.
+    /// Upper bound on Σ wⱼ|kⱼ − kⱼ′| for points k and k′, where coordinate j has the weight wⱼ.
     pub(crate) distance: f64,
-    /// Σ wⱼ.
+    /// Upper bound on Σ wⱼ over the coordinates j in which two points differ, where wⱼ is the weight of j.
     pub(crate) differing: f64,
 }
 
@@ -261,20 +262,21 @@ impl IntegerDomain {
         self.lattice
     }
 
-    /// max ‖k − k′‖₁ over two points k and k′ of the integer domain, in lattice steps.
+    /// Upper bound on ‖k − k′‖₁ for two points k and k′ of the integer domain, in lattice steps.
     pub(crate) fn l1_diameter(&self) -> u128 {
         self.bounds.iter().map(|(_, bounds)| bounds.l1_diameter()).sum()
     }
 
-    /// Largest spread of two points, up to rounding, for the given weights of the coordinates (one weight per
-    /// coordinate). `None` if the squared distance is not a finite float. A domain with a single point counts
-    /// as two points one step apart, so that no claim states a privacy cost of zero.
+    /// [`Spread`] of the points of the integer domain, for `weights` (one per coordinate). Its sums are not
+    /// rounded up. `None` if the squared distance is not a finite float. For a domain with a single point,
+    /// the squared distance is the least weight, as for two points one step apart. No claim then states a
+    /// privacy cost of zero.
     pub(crate) fn spread(&self, weights: &[f64]) -> Option<Spread> {
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         self.summed(|at| Weights::new(&weights[at]), least)
     }
 
-    /// Largest spread of two points if all coordinates have the same weight.
+    /// [`Spread`] of the points of the integer domain if every coordinate has the weight `weight`.
     pub(crate) fn spread_alike(&self, weight: f64) -> Option<Spread> {
         self.summed(|at| Weights::alike(weight, at.len()), weight)
     }

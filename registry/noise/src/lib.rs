@@ -34,9 +34,10 @@ pub use sum::SumNoise;
 #[doc(hidden)]
 pub use scumble_core;
 
-/// Defines and registers a [`Plugin`](scumble_core::Plugin), like [`scumble_core::register!`]. For a
-/// mechanism that adds noise, the field `noise` names the type that implements [`AdditiveNoise`]. This field
-/// replaces the fields `descriptor`, `parameters`, `learn` and `local`.
+/// Defines and registers a [`Plugin`](scumble_core::Plugin), like [`scumble_core::register!`]. A plugin is
+/// the name and description of a mechanism, with the functions that make it. For a mechanism that adds noise,
+/// the field `noise` names the type that implements [`AdditiveNoise`]. This field replaces the fields
+/// `descriptor`, `parameters`, `learn` and `local` of [`scumble_core::register!`].
 #[macro_export]
 macro_rules! register {
     (

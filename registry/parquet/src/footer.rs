@@ -1,5 +1,5 @@
-//! Depth check of a footer's schema. The footer's parser recurses once per level of nesting, and a footer of
-//! a few kilobytes has room for thousands of levels.
+//! Depth check of the schema in a Parquet file's footer. The parser of the `parquet` crate recurses once per
+//! level of nesting, and a footer of a few kilobytes has room for thousands of levels.
 
 /// Upper bound on the levels of nesting of a schema. Flat files have one level.
 const DEEPEST: usize = 64;
@@ -13,7 +13,7 @@ const I32: u8 = 5;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Rest of the input. A read returns `None` if the input is malformed.
+/// Unread bytes of a footer in Thrift's compact protocol. A read returns `None` if the bytes are malformed.
 struct Thrift<'f>(&'f [u8]);
 
 impl Thrift<'_> {
@@ -63,8 +63,8 @@ impl Thrift<'_> {
         Some(true)
     }
 
-    /// Reads the type of a struct's next field, and sets `id` to its number. The inner `None` marks the end
-    /// of the struct.
+    /// Reads the type of a struct's next field, and sets `id` to its number. `Some(None)` marks the end of
+    /// the struct, and `None` malformed bytes.
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         *id = match head >> 4 {

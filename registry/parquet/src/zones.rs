@@ -1,4 +1,4 @@
-//! Time zones of instants, which writers store in the footer's metadata.
+//! Time zones of instants, which writers store in the metadata of a Parquet file's footer.
 
 use arrow_ipc::convert::try_schema_from_ipc_buffer;
 use arrow_schema::DataType;

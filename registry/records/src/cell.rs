@@ -12,7 +12,10 @@ use std::borrow::Cow;
 /// | whole number | the nearest 64-bit floating-point number | its digits, as text |
 /// | flag | 0 or 1 | `false` or `true`, as text |
 /// | day | not a number | its formatted text |
-/// | null | a missing cell, or empty text | a missing cell, or empty text |
+/// | null | not a number | empty text |
+///
+/// In a column that declares a replacement for missing cells ([`Missing`](crate::Missing)), a null is a
+/// missing cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
     /// A null. CSV has none: an empty CSV cell is empty text.

@@ -71,7 +71,7 @@ enum Made {
 }
 
 impl Made {
-    /// Returns whether a number of this kind is rounded or clamped to a value of the kind.
+    /// Returns whether the form `values` rounds or clamps the released numbers of a column of this `kind`.
     fn is_settled(kind: &Kind, values: Values) -> bool {
         match values {
             Values::Settled => !matches!(kind, Kind::Real { .. }),
@@ -288,9 +288,9 @@ impl Decoder {
     }
 
     /// Noise distribution of the values read back from the file, if `noise` is the noise distribution of the
-    /// released records. The distribution becomes unknown for a category with additive or unbiased noise,
-    /// because the file contains only the level with the largest coordinate. It also becomes unknown for a
-    /// number with additive or unbiased noise that was rounded or clamped.
+    /// released records. The distribution becomes unknown for a category with noise of mean zero, because
+    /// the file contains only the level with the largest coordinate. It also becomes unknown for a number
+    /// with noise of mean zero that was rounded or clamped.
     pub fn noise(&self, noise: &Noise) -> Noise {
         let changed = self.cells.iter().flat_map(|cell| cell.places_of_others(self.values));
         let changed: HashSet<usize> = changed.copied().collect();

@@ -154,7 +154,8 @@ impl Held {
     ///
     /// - `is_settled`: values are rounded or clamped to values of the kind.
     /// - `is_unchanged`: values are released as in the input.
-    /// - `is_target`: the column is the target.
+    /// - `is_target`: the column is the target. Ordered levels count as levels in the target, and as numbers
+    ///   in other columns.
     pub(crate) fn released(
         kind: &Kind,
         source: Option<&Self>,

@@ -19,7 +19,7 @@ const LARGEST_WHOLE: i64 = 1 << 53;
 ///
 /// | kind | encoded record | released value |
 /// |---|---|---|
-/// | real | one coordinate in [0, 1], scaled by the bounds | as drawn |
+/// | real | one coordinate in [0, 1], scaled by the bounds | as the mechanism released it |
 /// | integer, date | one coordinate in [0, 1], scaled by the bounds | rounded, and clamped to the bounds |
 /// | ordered | one coordinate: rank / last rank; one-hot as a target | the level of nearest rank |
 /// | category, boolean | one-hot | a level |

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Report of a streamed release or view. It is computed without noise, and is for the owner of the records
+/// Summary of a streamed release or view. It is computed without noise, and is for the owner of the records
 /// only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streamed {
