@@ -3,8 +3,8 @@
 //!
 //! The ledger records the spent budget. It is charged only after the ticket is on disk. The charge carries
 //! the ticket's name and is made under the ledger's lock. If the charge came first, two jobs that start
-//! together would be charged twice. A job that fails between the charge and the ticket would be charged for
-//! nothing.
+//! together would be charged twice. A job that fails after the charge and before the ticket is on disk would
+//! be charged for nothing.
 
 use crate::{AdmittedRecords, Binding, Digests, Error, Ledger, Result, ShippedDesign, Ticket};
 use scumble_core::{Guarantee, Provenance};

@@ -70,7 +70,7 @@ pub enum Error {
         /// Description of the problem.
         problem: String,
     },
-    /// A release of a design other than the design given to read the release.
+    /// A release by a design other than the given design.
     #[error(
         "{origin}: it was released by another design (digest {}…), not by this one (digest {}…)",
         abridged(found),

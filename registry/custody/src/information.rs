@@ -1,5 +1,5 @@
-//! Accounts in nats, for releases that bound the mutual information between the release and the choice of
-//! records.
+//! Accounts in nats, for releases that bound the mutual information between the release and the choice of the
+//! records used.
 
 use crate::{Amount, Error, Result, name};
 use scumble_core::{Guarantee, Notion, Unit, number};
@@ -19,7 +19,8 @@ pub struct InformationAccount {
     pub charges: Vec<InformationCharge>,
 }
 
-/// Charge for one release: an upper bound on its mutual information with the choice of records.
+/// Charge for one release: an upper bound on the mutual information between the release and the choice of the
+/// records used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InformationCharge {
@@ -83,7 +84,7 @@ impl InformationAccount {
 }
 
 /// Upper bound, in nats, that this guarantee claims on the mutual information between the release and the
-/// choice of records. Infinite if the guarantee claims no upper bound.
+/// choice of the records used. Infinite if the guarantee claims no upper bound.
 pub(crate) fn cost(guarantee: &Guarantee) -> f64 {
     let record_claims = guarantee.claims.iter().filter(|claim| claim.protects.covers(Unit::Record));
     let nats = record_claims.filter_map(|claim| match &claim.notion {

@@ -27,8 +27,8 @@ const LONGEST: u64 = 1 << 30;
 ///
 /// The ε and δ of all charges add up, which is sound for adaptively chosen releases (Dwork and Roth 2014,
 /// Theorem 3.16). Some releases claim a bound, in nats, on the mutual information between the release and the
-/// choice of records. These nats also add up, in separate accounts. Nats and ε are never converted into each
-/// other. The releases of a data set are charged to only one kind of account.
+/// choice of the records used. These nats also add up, in separate accounts. Nats and ε are never converted
+/// into each other. The releases of a data set are charged to only one kind of account.
 ///
 /// A charge is on disk when [`charge`](Self::charge) returns, and it is never reverted. A charge that would
 /// exceed the total of an account is refused. Processes that charge at the same time wait for each other.
@@ -301,8 +301,8 @@ impl Ledger {
     }
 
     /// Charges `nats` to the account in nats of `dataset`, for a release that scumble did not make. `nats`
-    /// bounds the mutual information between the release and the choice of records. The charge is on disk
-    /// when this method returns.
+    /// bounds the mutual information between the release and the choice of the records used. The charge is on
+    /// disk when this method returns.
     ///
     /// # Errors
     /// [`Error::Overtold`] if the charge exceeds the budget; [`Error::Ledger`] if the data set has no account

@@ -50,9 +50,9 @@ impl ShippedDesign {
     /// a file.
     ///
     /// # Errors
-    /// [`Error::Schema`](scumble_records::Error::Schema) for a draft schema;
-    /// [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a schema without the target;
-    /// [`Error::Shape`](scumble_core::Error::Shape) for a mechanism designed for other records.
+    /// [`Error::Schema`](scumble_records::Error::Schema) for a draft schema, with bounds taken from the
+    /// records; [`Error::MissingColumn`](scumble_records::Error::MissingColumn) for a schema without the
+    /// target; [`Error::Shape`](scumble_core::Error::Shape) for a mechanism designed for other records.
     pub fn for_records(design: Design, schema: Schema, target: Option<&str>) -> Result<Self> {
         let records = Records::new(schema, target)?;
         records.check(design.mechanism().domain())?;

@@ -181,7 +181,7 @@ impl Ticket {
     /// before anybody sees the release.
     ///
     /// # Errors
-    /// [`Error::Changed`] if the source gave other records than at the check.
+    /// [`Error::Changed`] if the released records differ from the records for which the ticket was drawn.
     pub fn check_released(&self, released: &Fingerprint, place: &str) -> Result<()> {
         let Binding { records, fingerprint, .. } = &self.binding;
         match released.records() == *records && released.to_string() == *fingerprint {

@@ -143,8 +143,8 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
     design.mechanism().release(table, &mut Randomness::seeded(seed))
 }
 
-/// Returns whether a release consists of records, and therefore has a noise-free view. Reports and models
-/// have no such view.
+/// Returns whether a release consists of records, and therefore has a noise-free view (the output of the
+/// mechanism without its noise). Reports and models have no such view.
 fn has_view(release: &Release) -> bool {
     release.collector().is_none() && release.key.model().is_none()
 }
@@ -157,7 +157,7 @@ fn statistics(design: &Design, table: &Table, seed: u64) -> std::result::Result<
         .transpose()
 }
 
-/// Seeded release, with its noise-free view.
+/// Seeded release, with its noise-free view (the output of the mechanism without its noise).
 fn with_view(design: &Design, table: &Table) -> std::result::Result<(Release, Table), String> {
     let release = seeded(design, table, SEED).map_err(text)?;
     let view = release.key.view(table).map_err(text)?;
@@ -176,8 +176,10 @@ fn releases_what_it_states(subject: &Subject) -> Verdict {
     check_output(&subject.design, &subject.example.table)
 }
 
-/// Compares the stated output of a design with its release of `table`. It compares the secret key, the kind
-/// of rows, their number (one for each record), and the kind of target.
+/// Compares a seeded release of `table` by a design with the output that the design states ([`Releases`]). It
+/// compares the kind of output (such as records, reports or a model) and the presence of a secret key. Unless
+/// the output is reports, it also compares the kind of target. If the design states one row per record, it
+/// also compares the number of rows.
 ///
 /// # Errors
 /// A sentence, if the release differs from the stated output or cannot be made.
@@ -222,8 +224,9 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
     })
 }
 
-/// Returns whether the noise-free view differs from the record by at most 0.01 in each feature. This is the
-/// case if the mechanism only rounds the features.
+/// Returns whether the noise-free view has the columns of `table` and differs from each record by at most
+/// 0.01 in each feature. The view is the output of the mechanism without its noise. A mechanism that only
+/// rounds the features has such a view.
 fn is_only_rounded(local: &dyn LocalMechanism, table: &Table) -> Result<bool> {
     let view = local::view(local, table)?;
     let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= 0.01;
@@ -725,9 +728,10 @@ fn refuses_unknown_parameters(subject: &Subject) -> Verdict {
     })
 }
 
-/// Relative tolerance for the published noise distribution, compared with released minus noise-free values.
-/// From two thousand records, the estimate of a Laplace variance has a relative standard deviation of 5 %.
-/// For a flip rate it is 3 % or less. The smallest error that is detected is about 25 %.
+/// Largest accepted relative difference between a published number, such as the variance of the noise, and
+/// its estimate from released and noise-free values. From two thousand records, the estimate of a Laplace
+/// variance has a relative standard deviation of 5 %. The relative standard deviation of an estimated flip
+/// rate is 3 % or less. The smallest detected error of a published number is about 25 %.
 const LAW_TOLERANCE: f64 = 0.25;
 
 fn publishes_its_distribution(subject: &Subject) -> Verdict {

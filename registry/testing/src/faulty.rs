@@ -33,12 +33,13 @@ enum Describes {
 pub enum Fault {
     /// No fault: an honest mechanism must pass.
     None,
-    /// Releases by another mechanism, which spends more than the claimed budget. Its noise is too small, its
-    /// odds of the true value are too large, or the parts of its budget add up to more than the whole.
+    /// Uses another mechanism for releases, which spends more than the claimed budget. Its noise is too
+    /// small, its odds of the true value are too large, or the parts of its budget add up to more than the
+    /// whole.
     By(Arc<dyn LocalMechanism>),
-    /// Releases by another mechanism, and adds back the difference between the record and its clipped value.
-    /// A mechanism has this fault if it forgets to clip, or if it takes its sensitivity from a sample and
-    /// other records exceed it.
+    /// Uses another mechanism for releases, and adds back the difference between the record and its clipped
+    /// value. A mechanism has this fault if it forgets to clip, or if it takes its sensitivity from a sample
+    /// and other records exceed it.
     Unclipped(Arc<dyn LocalMechanism>),
     /// Encodes by the first mechanism, which moves points into a wide set. Adds the noise of the second
     /// mechanism, which is calibrated to a narrow set. Points outside the narrow set are released without
@@ -85,8 +86,8 @@ pub enum Fault {
     /// of scale 1. The noise is calibrated to the width between the bounds, but rounding may move points
     /// further apart.
     CoarseLaplace,
-    /// Rounds like [`CoarseLaplace`](Self::CoarseLaplace), and adds discrete Gaussian noise with a σ of this
-    /// many steps of 1/4.
+    /// Rounds the first coordinate to a multiple of 1/4, also at the bounds, and adds discrete Gaussian
+    /// noise. The parameter is the σ of the noise, in steps of 1/4.
     CoarseGaussian(f64),
     /// Draws and adds Laplace noise of this scale in floating-point arithmetic.
     Floats(f64),
@@ -279,7 +280,8 @@ impl LocalMechanism for Faulty {
         self.honest.noise()
     }
 
-    /// Log-likelihood of the release under the honest mechanism, which the author of the fault would state.
+    /// Log-likelihood of the release under the honest mechanism. The author of a faulty mechanism would state
+    /// this log-likelihood.
     fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
         self.honest.log_likelihood(point, released)
     }

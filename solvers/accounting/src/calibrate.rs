@@ -36,7 +36,8 @@ impl Target {
             || self.directions(run).all(|at| is_at_most(self.epsilon, run, self.delta, self.neighbours, at))
     }
 
-    /// Indices of the directions in which neighbours may differ, such as adding and removing a record.
+    /// Indices in [`Run::pairs`] of the directions in which neighbours may differ, such as adding and
+    /// removing a record.
     fn directions(&self, run: Run) -> std::ops::Range<usize> {
         0..run.pairs(self.neighbours).len()
     }
@@ -45,8 +46,8 @@ impl Target {
         epsilon_above(run, self.delta, self.neighbours, direction)
     }
 
-    /// Returns whether Rényi divergences prove the target. Their bound on ε is faster to compute than the
-    /// bound by privacy loss distributions, but not as tight.
+    /// Returns whether Rényi divergences prove that the run meets the target. Their bound on ε is faster to
+    /// compute than the bound by privacy loss distributions, but not as tight.
     fn is_met_by_renyi(&self, run: Result<Run>) -> bool {
         let epsilon = run.and_then(|run| renyi::epsilon(&[run], self.delta, self.neighbours));
         epsilon.is_ok_and(|epsilon| epsilon <= self.epsilon)

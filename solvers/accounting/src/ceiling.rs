@@ -15,8 +15,8 @@ use std::f64::consts::LN_2;
 ///
 /// A rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. The relative error of the computed A is below
 /// 10⁻¹⁰. Equation 10 of the paper writes A as an alternating sum, which loses its digits as K grows (errata
-/// V1). The paper argues from a picture that no other placement of the classes is better (errata V7); the
-/// bound of [`best_accuracy`] does not need this argument.
+/// V1). The paper argues from a picture that no other placement of the classes gives a higher accuracy
+/// (errata V7); the bound of [`best_accuracy`] does not need this argument.
 ///
 /// ```
 /// use scumble_accounting::ceiling;
@@ -45,8 +45,9 @@ pub fn laplace_accuracy(classes: u64, epsilon: f64) -> Result<f64> {
     Ok(((beyond + before(axes - 1.0, vertex)) / 2.0).min(1.0))
 }
 
-/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds for a = `vertex`: twice the integral A of [`laplace_accuracy`] between
-/// the origin and the vertex. s is the distance from the vertex, in units of the noise scale.
+/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds for a = `vertex`: twice the part of the integral A of
+/// [`laplace_accuracy`] from c = 0 to the vertex at c = 1, for `others` = d − 1. s = (1 − c)/b is the
+/// distance from the vertex, in units of the noise scale b.
 fn before(others: f64, vertex: f64) -> f64 {
     if vertex == 0.0 {
         return 0.0;

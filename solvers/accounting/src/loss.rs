@@ -342,8 +342,9 @@ impl Losses {
     }
 }
 
-/// A cell that extends `width` grid steps beyond its grid point, up to the cut `upper`. `p` is its P-mass.
-/// `beyond` is the loss of the cell minus the point's loss, in grid steps.
+/// A cell (interval of outputs) that extends `width` grid steps beyond its grid point. `upper` holds the
+/// tails of P and Q at its upper end, and `p` is its P-mass. `beyond` is the loss of the cell minus the
+/// point's loss, in grid steps.
 struct Reaching {
     width: f64,
     beyond: f64,

@@ -187,8 +187,9 @@ impl Release {
         Ok((v, Private { epsilon: epsilon_at(v)?, deltas }))
     }
 
-    /// A fast stand-in for the Gaussian distribution. Its squared radius is an upper bound on the 1 − δᵣ
-    /// quantile of χ², which is enough to choose the split of δ.
+    /// A fast replacement for [`ColumnDistribution::Gaussian`]. Its squared radius is an upper bound on the
+    /// (1 − δᵣ)-quantile of χ² with n degrees of freedom, for n records. This bound is enough to choose the
+    /// split of δ into its three terms.
     fn bounded(&self, deltas: Deltas) -> ColumnDistribution {
         ColumnDistribution::Radial { lipschitz: 0.5, radius: self.proven_squared_norm(deltas.radius).sqrt() }
     }

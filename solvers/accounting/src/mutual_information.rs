@@ -62,11 +62,12 @@ pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
 /// Upper bound ½ Σ ln(1 + λ/σ²), in nats, on the mutual information of a release with independent Gaussian
 /// noise.
 ///
-/// The sum is over directions i. λ = `variances[i]` is the variance of the release along direction i before
-/// noise is added, under the prior distribution of the secret. σ² = `noise[i]` is the variance of the noise
-/// along direction i. The bound holds for any distribution of the release before noise, because a Gaussian
-/// has the largest entropy for given variances. The mutual information equals the bound if the release before
-/// noise is Gaussian under the prior, with independent directions.
+/// The release is a vector, and the sum is over the directions i of an orthonormal basis. λ = `variances[i]`
+/// is the variance of the release along direction i before noise is added, under the prior distribution of
+/// the secret. σ² = `noise[i]` is the variance of the noise along direction i. The bound holds for any
+/// distribution of the release before noise, because a Gaussian has the largest entropy for given variances.
+/// The mutual information equals the bound if the release before noise is Gaussian under the prior, with
+/// independent directions.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if a variance is negative or not finite.
@@ -88,11 +89,11 @@ fn nats(variance: f64, noise: f64) -> f64 {
 /// The noise variances, one for each of `variances`, that keep [`gaussian_bound`] at or below `nats` with the
 /// least sum.
 ///
-/// Let λ be the variance of the release before noise along a direction. The noise variance σ² along this
-/// direction solves σ²(σ² + λ) = μλ, with one multiplier μ for all directions. This solution is the
-/// stationary point of the sum Σσ² under the constraint on [`gaussian_bound`], which is convex in σ². The
-/// published noise for PAC privacy, σ² = √λ Σ√λ/(2·nats), has the least sum under the looser bound ½ Σ λ/σ² ≤
-/// `nats`. The sum of the published noise is larger.
+/// The release is a vector. Let λ, one of `variances`, be its variance before noise along one direction of an
+/// orthonormal basis. The noise variance σ² along this direction solves σ²(σ² + λ) = μλ, with one multiplier
+/// μ for all directions. This solution is the stationary point of the sum Σσ² under the constraint on
+/// [`gaussian_bound`], which is convex in σ². The published noise for PAC privacy, σ² = √λ Σ√λ/(2·nats), has
+/// the least sum under the looser bound ½ Σ λ/σ² ≤ `nats`. The sum of the published noise is larger.
 ///
 /// ```
 /// use scumble_accounting::mutual_information;

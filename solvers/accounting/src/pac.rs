@@ -65,7 +65,8 @@ pub struct Budget {
     ///
     /// It is zero where the formula has no solution. No claim uses it.
     pub budget_as_printed: f64,
-    /// Δ of the paper's formula: the distance between packed weights, in the units of the weights.
+    /// Δ of the paper's formula: the distance between the candidate weights that the proof packs into [−β,
+    /// β], in the units of the weights.
     pub packing_width: f64,
     /// c of the paper's formula: the bound that the norm of the inverse transformation rarely exceeds. `None`
     /// for [`theorem_3`], which needs no such norm.
@@ -77,7 +78,8 @@ pub struct Budget {
 
 impl Budget {
     /// Returns whether the theorem excludes nothing: not even one sample may be released. For example, this
-    /// is the case if the distance Δ of packed weights is at least their bound β.
+    /// is the case if the distance Δ between the candidate weights that the proof packs into [−β, β] is at
+    /// least β.
     pub fn is_vacuous(&self) -> bool {
         self.budget < 1.0
     }
@@ -110,21 +112,23 @@ impl Setting {
         1.0 + self.public_variance / self.private_variance
     }
 
-    /// The distance Δ of packed weights at which 1 − Φ(2ε·`norm`/(√τ·Δ)) is `share`, for the error ε and the
-    /// variance τ of a coordinate of a sample. It is infinite for a `share` of one half or more.
+    /// The distance Δ between the candidate weights that the proof packs into [−β, β], at which 1 −
+    /// Φ(2ε·`norm`/(√τ·Δ)) is `share`, for the error ε and the variance τ of a coordinate of a sample. It is
+    /// infinite for a `share` of one half or more.
     fn packing_width(&self, norm: f64, share: f64) -> f64 {
         let deviation = (self.public_variance + self.private_variance).sqrt();
         2.0 * self.error * norm / (deviation * upper_quantile(share))
     }
 
-    /// The bits log₂(β/Δ) that identify one weight among packed weights, for Δ = `packing_width`. They are
-    /// zero if Δ ≥ β.
+    /// The bits log₂(β/Δ) that identify one of the candidate weights that the proof packs into [−β, β] at a
+    /// distance of Δ = `packing_width`. They are zero if Δ ≥ β.
     fn bits(&self, packing_width: f64) -> f64 {
         (self.beta / packing_width).log2().max(0.0)
     }
 
-    /// The factor k of Markov's inequality that maximises `value`, and the maximum. For k of 1/(2δ) or more,
-    /// nothing can be packed.
+    /// The factor k of Markov's inequality that maximises `value`, and the maximum; (1, 0) if the maximum is
+    /// not above zero. The search ends at k = 1/(2δ). At larger k, the distance Δ between the candidate
+    /// weights of the proof is infinite.
     fn best_markov_factor(&self, value: impl Fn(f64) -> f64) -> (f64, f64) {
         let factor = highest(0.0, (0.5 / self.delta).ln(), |log| value(log.exp())).exp();
         match value(factor) {
@@ -133,8 +137,8 @@ impl Setting {
         }
     }
 
-    /// The norm c that a d × d matrix of weights uniform on [−β, β] exceeds with probability at most
-    /// 2d·e^(−c²/2dβ²) = e^(−`excess`).
+    /// The norm c that a d × d matrix of independent weights, each uniform on [−β, β], exceeds with
+    /// probability at most 2d·e^(−c²/2dβ²) = e^(−`excess`).
     fn norm(&self, excess: f64) -> f64 {
         let dim = self.dim as f64;
         self.beta * (2.0 * dim * ((2.0 * dim).ln() + excess)).sqrt()
@@ -143,16 +147,17 @@ impl Setting {
 
 /// Corollary 1: number of transformed samples after which no adversary can recover a mixed record.
 ///
-/// The layer's weights are the inverse of a matrix of weights uniform on [−β, β]. A transformed sample has
-/// one of 2^`output_bits` values (log₂|𝒦| of the whole output: 784 bytes are 6272 bits):
+/// The layer, the matrix that transforms all samples, is the inverse of a d × d matrix of independent
+/// weights, each uniform on [−β, β]. A transformed sample has one of 2^`output_bits` values (log₂|𝒦| of the
+/// whole output: 784 bytes are 6272 bits):
 ///
 /// m = ((1 − P)·d²·log₂(β/Δ) − 1)/(log₂|𝒦| + ½d·log₂(τ/τ_p)), with P = 1/k + 2d·e^(−c²/2dβ²) and
 /// kδ = 1 − Φ(2εc/(√τ·Δ)).
 ///
 /// The budget m is maximised over the factor k of Markov's inequality and the norm bound c. They determine Δ,
-/// the distance between packed weights. The other symbols are those of [`Setting`], with τ = τ_a + τ_p. In
-/// the paper, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 − 2d·e^(−c²/2dβ²)). The budget is right to nine
-/// digits, rounded down.
+/// the distance between the candidate weights that the proof packs into [−β, β]. The other symbols are those
+/// of [`Setting`], with τ = τ_a + τ_p. In the paper, P is zero and δ = (1 − Φ(2εc/(√τ·Δ)))·(1 −
+/// 2d·e^(−c²/2dβ²)). The budget is right to nine digits, rounded down.
 ///
 /// ```
 /// use scumble_accounting::pac::{self, Setting};
@@ -211,16 +216,17 @@ const WIDEST: u64 = 4096;
 
 /// Theorem 3: number of transformed samples after which no adversary can approximate the transformation.
 ///
-/// The transformation maps d coordinates to d′ = `out_dim`, and its weights W (d × d′) are uniform on [−β,
-/// β]:
+/// The transformation maps d coordinates to d′ = `out_dim`, and its weights W (d × d′) are independent and
+/// uniform on [−β, β]:
 ///
 /// m = ((1 − 1/k)·d·d′·log₂(β/Δ) − 1)/(d′·H(s̃) − E ½log₂((2πe)^d′·det(τ_p·WᵀW))), with
 /// kδ = 1 − Φ(2ε/(√τ·Δ)).
 ///
 /// The budget m is maximised over the factor k of Markov's inequality, which determines Δ, the distance
-/// between packed weights. The other symbols are those of [`Setting`], with τ = τ_a + τ_p. In the paper, 1/k
-/// is zero. The denominator is the information in a sample. The probability that it is underestimated is at
-/// most 10⁻⁶, because both of its terms are replaced by bounds:
+/// between the candidate weights that the proof packs into [−β, β]. The other symbols are those of
+/// [`Setting`], with τ = τ_a + τ_p. In the paper, 1/k is zero. The denominator is the information in a
+/// sample. The probability that it is underestimated is at most 10⁻⁶, because both of its terms are replaced
+/// by bounds:
 ///
 /// - H(s̃), the entropy of one coordinate s̃ of a transformed sample, is replaced by an upper bound. s̃ is
 ///   distributed as N(0, τ‖w‖²) with w uniform on [−β, β]^d. The bound is the entropy of the Gaussian

@@ -31,7 +31,11 @@ pub fn least_integer(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<
     Some(at)
 }
 
-/// Same as [`least`], but only to the relative `accuracy`. It evaluates `holds` far fewer times.
+/// A number in [`from`, `to`] (both positive) at which `holds` is true, at most a factor of e^`accuracy`
+/// above the least such number.
+///
+/// `holds` must be false below some number, and true from this number on. The search evaluates `holds` far
+/// fewer times than [`least`]. Returns `None` if `holds` is false at `to`.
 pub fn nearly_least(from: f64, to: f64, accuracy: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     let step = |index: u64| (from * (index as f64 * accuracy).exp()).min(to);
     let last = ((to / from).ln() / accuracy).ceil() as u64;

@@ -83,8 +83,8 @@ const MOST_LEVELS: u64 = 1 << 53;
 /// number of clones. Clones are people whose reports are distributed like the report of the person whose
 /// value differs.
 const CELLS: (u64, f64) = (1024, 5e-6);
-/// The two quantities of [`CELLS`] for randomised response with more than two levels, where each cell needs a
-/// separate sum.
+/// The number and the relative least width of cells, as in [`CELLS`], for randomised response with more than
+/// two levels, where each cell needs a separate sum.
 const FEWER_CELLS: (u64, f64) = (512, 5e-5);
 /// The largest local ε for which bounds are computed. For a larger ε, odds e^ε overflow, and trivial bounds
 /// are returned.
@@ -329,10 +329,11 @@ impl Own {
         -(epsilon - self.epsilon_local).exp_m1() * self.true_level
     }
 
-    /// P(S) − e^ε·Q(S), where S is the event of k or more reports of the first level, for the best k.
+    /// P(S) − e^ε·Q(S), where S is the event of k or more reports of the first level, for the k that
+    /// maximises this difference.
     ///
     /// `others` is the distribution of the number of other people's reports of the first level. The person
-    /// has the first level under P, and another level under Q. The likelihood ratio determines the best k.
+    /// has the first level under P, and another level under Q. The likelihood ratio determines this k.
     fn excess_of_one_level(&self, epsilon: f64, others: Count) -> f64 {
         let Some(k) = others.threshold(self, epsilon) else { return 0.0 };
         let edge = Edge::new(others, k);
@@ -378,7 +379,8 @@ struct Clones {
 }
 
 impl Clones {
-    /// Other people who report from the mass common to the report distributions of all levels.
+    /// Reports where every other person reports a uniform level. The uniform distribution is the mass common
+    /// to the report distributions of all levels, scaled to a total of one.
     fn from_blanket(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let pair = 2.0 / own.levels;
@@ -389,7 +391,7 @@ impl Clones {
         }
     }
 
-    /// Other people who all have the same third level.
+    /// Reports where all other people have one level, different from both levels of the person.
     fn from_third_level(epsilon_local: f64, levels: u64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let rest = (own.levels - 2.0) * own.other_level;

@@ -58,8 +58,8 @@ pub enum Error {
         /// The requested relative gap.
         tolerance: f64,
     },
-    /// The best machine found has a larger KKT residual (violation of the optimality conditions) than
-    /// requested.
+    /// The best soft-margin machine found has a larger KKT residual (violation of the optimality conditions)
+    /// than requested.
     #[error("no machine with a KKT residual of at most {residual:e} was found; the best has {found:.1e}")]
     Residual {
         /// The smallest residual found.

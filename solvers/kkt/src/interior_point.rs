@@ -40,8 +40,8 @@ pub struct InteriorPoint {
     is_stuck: bool,
 }
 
-/// Products of the records with a point, used by the next step and by the duality gap. The notation is that
-/// of [`SoftMargin`] and [`Iterate`].
+/// Products of the records with the current [`Iterate`], used by the next step and by the duality gap. The
+/// notation is that of [`SoftMargin`] and [`Iterate`].
 #[derive(Debug, Clone)]
 struct Slopes {
     /// The margin yᵢ(α·xᵢ + β) of each record xᵢ with sign yᵢ, for weights α and bias β (n values).

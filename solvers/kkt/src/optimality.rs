@@ -20,8 +20,8 @@ enum Place {
     Inside,
 }
 
-/// The number of Newton steps for one assignment of a [`Place`] to each record. The equations are linear, so
-/// steps after the first only reduce rounding errors.
+/// The number of Newton steps for one assignment of a [`Place`] to each record. The KKT conditions are then
+/// linear equations, so steps after the first only reduce rounding errors.
 const REFINEMENTS: usize = 6;
 
 /// The largest number of assignments of a [`Place`] to each record that [`SoftMargin::polished`] tries.
@@ -32,13 +32,13 @@ const MOST_PARTITIONS: usize = 100;
 const ROUNDING: f64 = 1e-12;
 
 /// The largest number of records on the edge (with a margin met without slack) for which
-/// [`SoftMargin::polished`] solves its equations. Of records in general position with d coordinates, at most
-/// d + 1 are on the edge.
+/// [`SoftMargin::polished`] solves the linear KKT equations. Of records in general position with d
+/// coordinates, at most d + 1 are on the edge.
 const MOST_ON_EDGE: usize = 3000;
 
-/// The number, relative to the largest diagonal entry, that is added to the diagonal of a matrix. Without
-/// this number, the matrix is singular if records that meet their margins exactly are equal. The refinement
-/// steps remove the effect of the added number.
+/// The number that is added to the diagonal of the Schur complement of the linear KKT equations, relative to
+/// its largest diagonal entry. Without this number, the Schur complement is singular if records that meet
+/// their margins exactly are equal. The refinement steps remove the effect of the added number.
 const REGULAR: f64 = 1e-11;
 
 impl SoftMargin<'_> {
@@ -188,9 +188,9 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// The fraction of the way from the current point to the solution after which record `i` leaves its
-    /// [`Place`], and its next [`Place`]. `None` if the record does not leave it. `multiplier` and `margin`
-    /// are pairs of the values at both ends of the way.
+    /// The fraction of the way from the current point to the solution of the linear KKT equations after which
+    /// record `i` leaves its [`Place`], and its next [`Place`]. `None` if the record does not leave it.
+    /// `multiplier` and `margin` are pairs of the values at both ends of the way.
     fn turn(
         &self,
         i: usize,
@@ -209,8 +209,8 @@ impl SoftMargin<'_> {
         }
     }
 
-    /// Solves the linear equations for the given [`Place`] of each record, starting from a nearby point.
-    /// Returns `false` if no solution is found.
+    /// Solves the KKT equations, which are linear for the given [`Place`] of each record. Replaces `primal`
+    /// and `multipliers`, a nearby point, by the solution. Returns `false` if no solution is found.
     fn settle(&self, places: &[Place], primal: &mut [f64], multipliers: &mut [f64]) -> bool {
         let edge: Vec<usize> = (0..places.len()).filter(|i| places[*i] == Place::Edge).collect();
         if edge.len() > MOST_ON_EDGE {

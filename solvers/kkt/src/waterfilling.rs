@@ -9,10 +9,11 @@ use crate::{Error, Result};
 /// minimised sum is the loss: the weighted squared error of the best linear decoder.
 ///
 /// It is the task-aware design of Proposition 4 of Cheng, Tang and Chinchali, *Task-aware privacy
-/// preservation*, with M = 1 and c = 8r²/ε² in their notation. Another M multiplies every σᵢ² and the noise's
-/// variance, and leaves the loss unchanged. r is the radius of the sphere that holds the whitened records,
-/// and ε their privacy budget. The bounds of Theorem 1 of the paper are the losses at c = 8r²/ε² for its
-/// radii r = r_min and r = r_max. All equation numbers in this module refer to the same paper.
+/// preservation*, with M = 1 and c = 8r²/ε² in their notation. M is the total power Σ σᵢ². Another M
+/// multiplies every σᵢ² and the noise's variance, and leaves the loss unchanged. r is the radius of the
+/// sphere that holds the whitened records, and ε their privacy budget. The bounds of Theorem 1 of the paper
+/// are the losses at c = 8r²/ε² for its radii r = r_min and r = r_max. All equation numbers in this module
+/// refer to the same paper.
 ///
 /// Let ν be the multiplier of Σ σᵢ² = 1. The conditions of Karush, Kuhn and Tucker are λᵢ·c/(σᵢ² + c)² = ν
 /// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the components with the Z′ largest λᵢ have positive power. Let

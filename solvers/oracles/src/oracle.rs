@@ -1,4 +1,4 @@
-//! Frequency oracles: exact answers about one of K levels.
+//! Frequency oracles, whose answers about one of K levels are drawn exactly.
 
 use crate::{Error, Kind, Result};
 use rand_core::RngCore;

@@ -1,4 +1,5 @@
-//! Curves to which the probabilities of noise are proportional, and comparisons of numbers with them.
+//! Curves to which the probabilities of noise are proportional, and comparisons of fractions with the values
+//! of a curve.
 
 use crate::Rational;
 use num_bigint::BigUint;

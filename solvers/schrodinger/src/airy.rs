@@ -12,10 +12,10 @@ use num_complex::Complex64;
 /// both ends. ϑ is `weight`.
 ///
 /// V interpolates `potential` linearly between the ends of `pieces` pieces of equal length. On each piece w
-/// is a combination of Airy's Ai and Bi, matched at the piece's ends. The solution for V is exact up to
-/// rounding. Its distance to the lowest μ of `potential` itself falls as 1/`pieces`². To first order this
-/// distance is h²/12 times the mean of the potential's second derivative under the density w², where h is the
-/// length of a piece.
+/// is a combination of Airy's Ai and Bi, matched at the piece's ends. The result is exact for V, up to
+/// rounding. Its difference from the lowest μ of `potential` itself falls as 1/`pieces`². To first order this
+/// difference is h²/12 times the mean of the potential's second derivative under the density w², where h is
+/// the length of a piece.
 ///
 /// The method is independent of the method of [`GroundState`](crate::GroundState), and serves to check it.
 ///
@@ -76,8 +76,8 @@ pub fn ground_energy(
     if mu.is_finite() { Ok(mu) } else { Err(Error::Range { quantity: "mu" }) }
 }
 
-/// The pieces between two walls, with w″ = (V − energy)·w. In the units of energy used here, the lowest
-/// energy is at most 1 above the least potential.
+/// The pieces between two walls (the ends, at which w is zero), with w″ = (V − energy)·w. In the units of
+/// energy used here, the lowest energy is at most 1 above the least potential.
 struct Line {
     /// Pairs of a position and the potential at this position.
     nodes: Vec<(f64, f64)>,
@@ -127,9 +127,8 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
     angle.at(&wave)
 }
 
-/// Largest angle in radians by which the solution may turn in a well, if the whole well were as deep as its
-/// deepest point. With a linear potential, the solution turns by at least two thirds of this angle, so it has
-/// a zero.
+/// Largest allowed [`Piece::size`] of a well (a piece with Q ≤ 0), in radians. In a larger well, the solution
+/// turns by at least two thirds of the size, because Q is linear. So it has a zero.
 const MOST_TURNS: f64 = 2.0 * std::f64::consts::PI;
 
 /// A piece on which w″ = Q·w with Q = start + slope·s, for s from 0 to `length`.
@@ -153,7 +152,8 @@ impl Piece {
         self.start + self.end() < 0.0
     }
 
-    /// Upper bound on the number of e-folds by which the solution grows, or on the radians by which it turns.
+    /// Upper bound on the number of e-folds by which the solution grows along the piece, or on the phase in
+    /// radians by which it oscillates: the length times the largest √|Q|.
     fn size(&self) -> f64 {
         self.length * self.start.abs().max(self.end().abs()).sqrt()
     }
@@ -176,7 +176,7 @@ impl Piece {
         std::iter::once(first).chain(second)
     }
 
-    /// The piece with a slope that gives exactly zero at its end, in spite of rounding.
+    /// A piece of the same start and length, with the slope at which Q is zero at its end, up to rounding.
     fn up_to_zero(self) -> Self {
         Self { slope: -self.start / self.length, ..self }
     }

@@ -204,10 +204,10 @@ fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
 /// The part of the box outside which w is negligible, and the least value of (λ/4)·‖n‖².
 ///
 /// Along axis i, ln w falls at least at the rate √((V − E)/Dᵢᵢ). Here V is the potential along the axis, D =
-/// Π⁻¹ is `stiffness`, and E is the largest energy that the axis can have. E is an upper bound on the total
-/// energy, less a lower bound on the energy of the other axes. The product of the states along the axes gives
-/// the upper bound (terms between axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D, where κ
-/// is the least eigenvalue of D scaled to a unit diagonal.
+/// Π⁻¹ is `stiffness`, and E is an upper bound on the energy along axis i: an upper bound on the total
+/// energy, less a lower bound on the energy along all other axes. The product of the states along the axes
+/// gives the upper bound (terms between axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D,
+/// where κ is the least eigenvalue of D scaled to a unit diagonal.
 fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
     let d = bounds.len();
     let unit = Array2::from_shape_fn((d, d), |(i, j)| {

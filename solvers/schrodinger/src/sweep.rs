@@ -1,5 +1,5 @@
-//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series, for the potential kx² + gx and
-//! the energy F.
+//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series, where a wall is an end of the
+//! interval, at which w is zero. The equation is for the potential kx² + gx and the energy F.
 
 use crate::shooting::{Angle, Wave};
 
