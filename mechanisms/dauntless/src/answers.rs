@@ -9,10 +9,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 
-/// Secret key of a release. A model of the release receives mixtures in place of queries. Each new query is
-/// mixed with the next private record of a pool, and no other query is mixed with this record. A repeated
-/// query gets its first answer again. This discloses nothing new and does not count against the number of
-/// queries.
+/// Secret key of a release. A model that was trained on the release receives mixtures in place of queries.
+/// Each new query is mixed with the next private record of a pool, and no other query is mixed with this
+/// record. A repeated query gets its first answer again. The repeated answer discloses nothing new, and does
+/// not count against the number of queries.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answers {
@@ -67,7 +67,8 @@ fn digest(query: ArrayView1<f64>) -> String {
 
 impl SecretKey for Answers {
     /// Takes each record of `clean` as a query, and transforms the mean of the query and a private record of
-    /// the pool. The target is the label vector of the query, without the label vector of the private record.
+    /// the pool. The target of the result has the label vector of each query, not mixed with that of the
+    /// private record.
     fn view(&self, clean: &Table) -> Result<Table> {
         let queries = self.disguise.projected(clean)?;
         let drawn = self.disguise.drawn()?;

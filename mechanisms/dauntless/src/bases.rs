@@ -13,12 +13,12 @@ impl Bases {
         Ok(Self(gaussian(classes, dim, stream)?))
     }
 
-    /// Returns the vectors (n × c′) of n `classes`.
+    /// Returns the label vectors (n × c′) of n records with these `classes`.
     pub(crate) fn select(&self, classes: &Array1<usize>) -> Array2<f64> {
         self.0.select(Axis(0), &classes.to_vec())
     }
 
-    /// Returns the class whose vector is nearest to `vector`.
+    /// Returns the class whose label vector is nearest to `vector`.
     pub(crate) fn nearest(&self, vector: ArrayView1<f64>) -> usize {
         let distance = |basis: ArrayView1<f64>| (&basis - &vector).mapv(|x| x * x).sum();
         let distances = self.0.outer_iter().map(distance).enumerate();

@@ -25,7 +25,7 @@ const NAME: &str = "column-space";
 ///
 /// The release has r columns, fewer than d if the columns of X are linearly dependent. Singular values below
 /// 10⁻¹⁰ times the largest count as zero. If the n records are linearly independent, the column space is all
-/// of ℝⁿ. X̂ then discloses nothing else about the features.
+/// of ℝⁿ. X̂ then discloses nothing about the features but this independence.
 ///
 /// The release is not differentially private: X̂X̂ᵀ is the projection onto the column space and discloses
 /// every linear relation among the records. It shows which records are equal or multiples of each other, and

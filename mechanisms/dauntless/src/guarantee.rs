@@ -84,8 +84,8 @@ fn outside(state: &State, is_fresh: bool) -> Option<&'static str> {
     .find_map(|(holds, reason)| (!holds).then_some(reason))
 }
 
-/// Upper bound on the ℓ₂ error of a baseline estimate of a mixture, which is the mean of a known and an
-/// unknown record. The estimate is the mean of the known record and the middle of the domain.
+/// Upper bound on the ℓ₂ error of a baseline estimate of a mixture, if the mixture is the mean of a known and
+/// an unknown record. The estimate is the mean of the known record and the middle of the domain.
 fn baseline_error(features: &Domain) -> f64 {
     features.squared_radius().sqrt() / 2.0
 }

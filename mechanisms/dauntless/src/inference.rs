@@ -1,5 +1,5 @@
 //! Plugin `dauntless-inference`: queries to a model of a release are mixed with private records and
-//! transformed (Algorithm 3).
+//! transformed (Dauntless, Algorithm 3).
 
 use crate::MIX;
 use crate::mix::{Dauntless, Parameters};
@@ -14,8 +14,8 @@ const NAME: &str = "dauntless-inference";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct InferenceParameters {
-    /// Number of different queries that the key answers; 1000 by default. The budget of the release counts
-    /// all of them, even if they are never asked.
+    /// Number of different queries that the key answers; 1000 by default. All of them count as samples for
+    /// Corollary 1 (Dauntless), even if they are never asked.
     queries: Option<usize>,
     /// Mixing and transformation of records: the parameters of `dauntless-mix`.
     training: Parameters,
@@ -36,8 +36,8 @@ impl InferenceParameters {
     }
 }
 
-/// Example without public records, so that its releases claim ambiguity under permuted classes and under
-/// rotated records.
+/// Example with normal weights and without public records. Its releases therefore claim that they do not
+/// distinguish a table from one with permuted classes or rotated records.
 fn example_of_inference() -> Result<Example> {
     let parameters = serde_json::json!({"queries": 100, "training": {"weights": "gaussian"}});
     Ok(Example { parameters, ..Example::numbers()? })

@@ -23,20 +23,21 @@ use std::sync::Arc;
 /// Mixes public and private records, turns labels into random vectors, and transforms the result by a random
 /// network (Dauntless, Algorithm 2).
 ///
-/// First, m mixtures are formed. Each is a weighted mean of private records and of public records, which come
-/// from public volunteers. An adversary that knows the public records still does not know the mixtures.
-/// Without public records, private records are mixed with each other or not at all. Each class has a random
-/// label vector of independent normal coordinates, and the label vectors of mixed records are mixed with the
-/// same weights. Then one random network transforms every mixture. The seed of the network is the secret key
-/// of the owner. Released values are rounded to a grid of 2^bits points.
+/// First, m mixtures are formed. Each is a weighted mean of private records and of public records (records of
+/// volunteers whose data are public). An adversary that knows the public records still does not know the
+/// mixtures. Without public records, private records are mixed with each other or not at all. Each class has
+/// a random label vector of independent normal coordinates, and the label vectors of mixed records are mixed
+/// with the same weights. Then one random network transforms every mixture. The seed of the network is the
+/// secret key of the owner. Released values are rounded to a grid of 2^bits points.
 ///
 /// The card of each release states its claims, which are not differential privacy:
 ///
 /// - **No recovery of a mixed record**, if records were independent and normal, and if the release has at
 ///   most the number of samples (mixed records and queries) that Corollary 1 (Dauntless) allows.
 ///   [`scumble_accounting::pac`] corrects Corollary 1. The claim requires numeric features, and a network of
-///   one layer whose weights are the inverse of a uniform matrix. It also requires that each mixture has one
-///   private and one public record of equal weights, and that no record is used twice.
+///   one layer. Its weights must be the inverse of a matrix of independent entries, uniform in [−β, β] for
+///   some β > 0. The claim also requires that each mixture has one private and one public record of equal
+///   weights, and that no record is used twice.
 /// - **Ambiguity**, if no public records are mixed in. With normal weights of the network, the records X and
 ///   all tables X·U with a unitary U have the same output distribution (Dauntless, Lemma 1). With any
 ///   weights, all labels that differ by a permutation of the classes have the same output distribution
@@ -223,19 +224,21 @@ pub(crate) struct Parameters {
     weights: Option<Weights>,
     /// Activation function of each layer; identity by default.
     activation: Option<Activation>,
-    /// Condition number at or above which a matrix is drawn again before inversion; by default a hundred
-    /// times the number of features.
+    /// Condition number at or above which a matrix is drawn again, before its inverse becomes the weights of
+    /// a layer; by default a hundred times the number of features.
     most_condition: Option<f64>,
-    /// Bits of each released value; 16 by default. More bits allow fewer samples.
+    /// Bits of each released value; 16 by default. With more bits, Corollary 1 (Dauntless) allows fewer
+    /// samples.
     bits: Option<u32>,
     /// Largest ℓ₂ distance from a mixed record at which an estimate counts as a recovery, in units of the
     /// encoded record; 0.001 by default.
     error: Option<f64>,
-    /// δ of the claim, which excludes only recovery with probability 1 − δ or more; 0.1 by default.
+    /// δ of the claim that no mixed record is recovered; 0.1 by default. The claim excludes only recovery
+    /// with probability 1 − δ or more.
     confidence_gap: Option<f64>,
     /// Assumed variance of each coordinate of a public record, in squared units of the encoded record. At
-    /// most a quarter of the narrowest column's squared range, which is 1/4 for a schema's encoded columns.
-    /// By default 1/12 of the squared range, the variance of a uniform distribution.
+    /// most a quarter of the squared range of the narrowest column (1/4 for a column from 0 to 1). By default
+    /// a third of this limit, the variance of a uniform distribution.
     public_variance: Option<f64>,
     /// Assumed variance of each coordinate of a private record, with the same bound and default as for public
     /// records.

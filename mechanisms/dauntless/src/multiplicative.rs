@@ -28,10 +28,11 @@ const MOST_EPSILON: f64 = 1e3;
 /// The release of records X (n × d) is XW₁ + vW₂. It has n rows and d′ columns, and v is the standard
 /// deviation of its noise. W₁ (d × d′) and W₂ (n × d′) consist of independent standard Gaussian numbers. With
 /// the singular value decomposition X = UΣV, the release has the distribution of X̂W, where X̂ = U(Σ² +
-/// v²I)^½V and W also consists of independent standard Gaussian numbers. The proof of Theorem 5 holds for X̂
-/// (errata D12). The release is computed without a decomposition. Theorem 5 is about an n × n matrix. Here
-/// this matrix is X padded with zero columns, because copies of X as padding would multiply the sensitivity
-/// by √(n/d). The secret key is W₁, which maps a record x in the clear to x·W₁.
+/// v²I)^½V and W also consists of independent standard Gaussian numbers. The proof of Theorem 5 holds for
+/// this X̂, and not for the matrix U(Σ + vI)V that the paper prints (errata D12). The release is computed
+/// without a decomposition. Theorem 5 is about an n × n matrix. Here this matrix is X padded with zero
+/// columns, because copies of X as padding would multiply the sensitivity by √(n/d). The secret key is W₁,
+/// which maps a record x in the clear to x·W₁.
 ///
 /// B, the largest change of one record, is the ℓ₂ diameter of the public domain. v is the least value that
 /// gives (ε, δ)-differential privacy for the features of one record, if any record may replace it. v is
@@ -113,7 +114,8 @@ impl State {
 /// δ)-guarantee for this v.
 ///
 /// # Errors
-/// [`Error::Budget`] if δ is zero, [`Error::Parameter`] if Theorem 5 of Dauntless needs more records.
+/// [`Error::Budget`] if δ is zero, [`Error::Parameter`] if the declared minimum number of records is too
+/// small for Theorem 5 of Dauntless.
 fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     let delta = state.budget.delta();
     if delta == 0.0 {

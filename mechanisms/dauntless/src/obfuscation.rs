@@ -27,9 +27,9 @@ const NAME: &str = "singular-value-obfuscation";
 ///
 /// The mechanism claims no privacy. Lemmas 6 and 7 of the paper add δ to the density at each point and not
 /// once to the probability of a set. As statements of differential privacy they are false (errata D13).
-/// [`obfuscation_delta`] gives the true δ(ε) for two tables with the same left singular vectors. Two tables
-/// with different left singular vectors are distinguished with certainty, because each vector is released up
-/// to a positive factor.
+/// [`obfuscation_delta`] gives the true δ(ε) for two tables that differ in one singular value and have the
+/// same left singular vectors. Two tables with different left singular vectors are distinguished with
+/// certainty, because each vector is released up to a positive factor.
 ///
 /// ```
 /// use scumble_dauntless::{SINGULAR_VALUE_OBFUSCATION, SingularValueObfuscation};
@@ -91,8 +91,8 @@ impl SingularValueObfuscation {
 
 /// Computes δ(ε) of Algorithm 6 (Dauntless) with parameter τ = `tau` in closed form, for two tables that
 /// differ in one singular value. They have the same left singular vectors and the same other singular values.
-/// The differing value of one table is `ratio` times the differing value of the other. The result is the
-/// larger of the two δ, with either table as the first.
+/// The differing value of one table is `ratio` times the differing value of the other. δ depends on the order
+/// of the two tables, and the result is the larger δ.
 ///
 /// Let ρ be `ratio` or its inverse, whichever is above one, and c = τ/(1 + τ). Let p be the density of the
 /// smaller singular value times a heavy-tailed number, and q the density of the larger singular value times a
@@ -101,7 +101,7 @@ impl SingularValueObfuscation {
 /// - ∫(p − e^ε·q)₊ = c + (c/τ)(1 − a^−τ) − c·e^ε·a/ρ with a = (ρ·e^−ε)^(1/(1+τ)), while e^ε < ρ.
 /// - ∫(q − e^ε·p)₊ = c(1 − b/ρ) + (c/τ)(1 − e^ε·b^−τ) with b = (ρ·e^ε)^(1/(1+τ)), while e^ε < ρ^τ.
 ///
-/// Each integral is zero for larger ε.
+/// Each integral is zero for all other ε.
 ///
 /// A smaller ρ has a smaller δ. If k singular values differ, each by a factor of at most ρ, then k·δ(ε/k) is
 /// an upper bound on δ at ε (composition). If left singular vectors differ, δ is one.

@@ -20,14 +20,14 @@ const NAME: &str = "perfect-secrecy";
 /// MB.
 const MOST_WRITTEN: usize = 5000;
 
-/// Improvement (increase) of small singular values Σ of a matrix. Dauntless uses this name, SVI for short,
-/// for two methods.
+/// Improvement (increase) of small singular values Σ of a matrix. Dauntless calls both methods singular value
+/// improvement (SVI).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
-    /// Adds v to each singular value: Σ + v·I (Sections 3.3 and A.1).
+    /// Adds v to each singular value: Σ + v·I (Dauntless, Sections 3.3 and A.1).
     Add,
-    /// Raises singular values below v to v (Algorithm 4).
+    /// Raises singular values below v to v (Dauntless, Algorithm 4).
     Raise,
 }
 
@@ -95,8 +95,8 @@ impl TryFrom<State> for PerfectSecrecy {
 }
 
 impl PerfectSecrecy {
-    /// Creates the mechanism that improves the singular values of XW by `v`, the records times a random
-    /// matrix ([`PerfectSecrecy`]).
+    /// Creates the mechanism that improves the singular values of XW with the parameter `v`. XW is the
+    /// records times a random matrix (see [`PerfectSecrecy`]).
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `v` is finite and above zero, [`Error::NotApplicable`] if `domain` has no

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// The inverse of a matrix of independent uniform entries in [−β, β] for some β > 0 (Approach 1 of
-    /// Dauntless), as its Corollary 1 requires.
+    /// The inverse of a matrix of independent uniform entries in [−β, β] for some β > 0 (Dauntless, Section
+    /// A.2, Approach 1), as Corollary 1 of Dauntless requires.
     InverseUniform,
-    /// Independent uniform entries in [−β, β] for some β > 0 (Approach 2 of Dauntless).
+    /// Independent uniform entries in [−β, β] for some β > 0 (Dauntless, Section A.2, Approach 2).
     Uniform,
     /// Independent normal entries, as Lemma 1 (Dauntless) requires: it proves that the release does not
     /// distinguish tables X and X·U with a unitary U.
@@ -33,8 +33,8 @@ pub(crate) struct Shape {
     pub(crate) layers: Vec<usize>,
     pub(crate) weights: Weights,
     pub(crate) activation: Activation,
-    /// Condition number (largest divided by least singular value) at or above which a matrix is redrawn
-    /// before inversion.
+    /// Condition number (largest divided by least singular value) at or above which a matrix is redrawn,
+    /// before its inverse becomes the weights of a layer.
     pub(crate) most_condition: f64,
     /// Bits of each released value.
     pub(crate) bits: u32,
@@ -43,8 +43,8 @@ pub(crate) struct Shape {
 /// Maximum number of attempts to draw an invertible matrix.
 const MOST_DRAWS: usize = 1000;
 
-/// Magnitude at which outputs of the network are clipped. The unit is the standard deviation of an output for
-/// independent input coordinates with the largest root mean square that the domain allows.
+/// Magnitude at which outputs of the network are clipped. The unit is the standard deviation of an output if
+/// the input coordinates are independent and have the largest root mean square that the domain allows.
 const WIDEST: f64 = 4.0;
 
 /// The network N_W(x) = σ(… σ(σ(x·W₁)·W₂) …·W_L) with the activation function σ, drawn weights W₁ … W_L, and

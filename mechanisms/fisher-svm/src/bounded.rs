@@ -22,8 +22,8 @@ const NAME: &str = "fisher-bounded";
 ///
 /// The noise n of a column has the density w(n)². w is the ground state (the solution with the least
 /// eigenvalue μ) of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and
-/// Corollary 2.7, with errata F3). ϑ is the weight of the column, and λ the weight of the noise's mean square
-/// relative to its Fisher information. The label is released in the clear.
+/// Corollary 2.7, with errata F3). ϑ is the weight of the column's squared error ([`Weights`]), and λ the
+/// weight of the noise's mean square relative to its Fisher information. The label is released in the clear.
 ///
 /// The noise of a column is drawn on a lattice, from a table of integer weights. The claimed δ(ε) is that of
 /// these tables for two records at opposite ends of the domain. For δ = 0 there is no finite ε, because the
@@ -183,8 +183,9 @@ impl FisherBounded {
     ///
     /// # Errors
     /// [`Error::Parameter`] unless λ ≥ 0, if a weight is not positive, or if a range of released values is
-    /// inverted or does not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, a
-    /// feature lies in a ball, or δ is zero.
+    /// inverted or does not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, if a
+    /// feature is neither a number between bounds nor a level of a category, if Π is not diagonal, or if δ is
+    /// zero.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,

@@ -14,7 +14,7 @@ pub(crate) struct Column {
     pub(crate) bounds: (f64, f64),
     /// Bounds of released values.
     pub(crate) range: (f64, f64),
-    /// Weight ϑ of the column.
+    /// Weight ϑ of the column's squared error.
     pub(crate) weight: f64,
     /// True for a column of a one-hot group.
     pub(crate) is_level: bool,
@@ -68,7 +68,7 @@ impl Column {
 /// of all coordinates together.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundedNoise {
-    /// Coordinates of each factor.
+    /// Coordinates of each factor of the domain: of each number, and of each group of levels of a category.
     factors: Vec<Range<usize>>,
     /// One table per coordinate; equal columns share one.
     tables: Vec<Arc<Table>>,
@@ -436,7 +436,8 @@ fn straightened(mut weights: Vec<u64>) -> Vec<u64> {
 /// and t + h under p and q, and c = t + h/2. Then h = ∫(T − c)(√q − √p)(√q + √p). By Cauchy and Schwarz, h² ≤
 /// H²·∫(T − c)²(√q + √p)² ≤ 2H²·(Var_p T + Var_q T + h²/2). So the mean of both variances is at least h²/4H²
 /// − h²/4. For several independent releases, H² of all together is at most the sum of the H² of each. The
-/// function subtracts 256·h²/4 for h = `step`, which is enough for 256 releases of the same record.
+/// function subtracts 256·h²/4 from h²/4H² for h = `step`, which is enough for 256 releases of the same
+/// record.
 fn information(weights: &[u64], step: f64) -> f64 {
     let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
     let roots = weights.iter().map(|weight| (*weight as f64 / total).sqrt());

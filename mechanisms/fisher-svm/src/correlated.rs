@@ -36,12 +36,12 @@ const WIDEST: f64 = 1e12;
 /// min ½‖α‖² + ½ρ(β² + ‖ξ‖²) + θ Σξᵢ, with yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ and ξᵢ ≥ 0,
 ///
 /// with slacks ξᵢ and penalties θ and ρ. Let ω* be the multipliers of the constraints yᵢ(αᵀxᵢ + β) ≥ 1 − ξᵢ.
-/// With a = α* and b = ω*∘y (element by element), the release is x + W with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa)
-/// and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa = 0 and Wᵀb = 0, the solution α*, β*, ω*
-/// for the records also satisfies the Karush-Kuhn-Tucker conditions (Farokhi, equation 15) for the release.
-/// So a classifier trained on the release has the same α*, β* and ω* (Farokhi, Proposition 2.9). Farokhi
-/// weights the errors of a reconstructed record by a matrix Π. The noise of Theorem 2.10 is the same for
-/// every Π. The claim below is for Π = I.
+/// With a = α* and b = ω*∘y (element by element), the release of the records x (q × p, with rows xᵢ) is x + W
+/// with W = (I − bbᵀ/bᵀb)·G·(I − aaᵀ/aᵀa) and G ~ N(0, m)^{q×p} ([`CorrelatedNoise`]; errata F8). Since Wa =
+/// 0 and Wᵀb = 0, the solution α*, β*, ω* for the records also satisfies the Karush-Kuhn-Tucker conditions
+/// (Farokhi, equation 15) for the release. So a classifier trained on the release has the same α*, β* and ω*
+/// (Farokhi, Proposition 2.9). Farokhi weights the errors of a reconstructed record by a matrix Π. The noise
+/// of Theorem 2.10 is the same for every Π. The claim below is for Π = I.
 ///
 /// # Claim and proof
 ///

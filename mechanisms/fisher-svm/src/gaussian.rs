@@ -32,8 +32,8 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 ///
 /// The mechanism claims the privacy profile δ(ε) for all ε, for records within the bounds of the domain, and
 /// a Cramér–Rao bound on the error of unbiased estimates of a record. Farokhi's Theorem 2.5
-/// ([`papers_epsilon`](Self::papers_epsilon)) gives a larger ε where it holds, and does not hold for every λ
-/// (errata F2).
+/// ([`papers_epsilon`](Self::papers_epsilon)) gives a larger ε than this profile where it holds, and does not
+/// hold for every λ (errata F2).
 ///
 /// ```
 /// use scumble_fisher_svm::FisherGaussian;
@@ -140,8 +140,8 @@ impl FisherGaussian {
     /// # Errors
     /// [`Error::Parameter`] unless λ > 0, or if the weights form no positive definite Π.
     /// [`Error::NotApplicable`] if there is no feature, if δ is zero, or if Π is full and a feature is not a
-    /// number. [`Error::Budget`] if a column's standard deviation is not finite and above zero, or too far
-    /// above the least one for a common lattice.
+    /// number. [`Error::Budget`] if a column's standard deviation is not finite and above zero, or if it is
+    /// too far above the least standard deviation of a column for a common lattice.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,

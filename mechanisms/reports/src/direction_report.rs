@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "direction-report";
 
-/// Prior value of the ratio of two variances along a direction: the variance of the means of labels about the
-/// volunteers' mean, divided by the variance of records. The prior value has the same weight as the estimate
-/// of this ratio from one direction.
+/// Prior value of the ratio of two variances along a principal direction: the variance of the labels' mean
+/// records about the volunteers' mean, divided by the variance of all records. The prior value has the same
+/// weight as the estimate of this ratio from one direction.
 const LABEL_PRIOR: f64 = 0.05;
 
-/// Upper limit for the noise of the difference between two labels' means.
+/// Upper limit for the noise of the difference between the mean records of two labels.
 ///
 /// The noise is a variance divided by the variance of records along the same direction, averaged over
 /// directions. The default number of directions is the largest number that keeps the noise within this limit.
@@ -65,7 +65,7 @@ struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
-    /// Number of candidate directions; a report names one of them.
+    /// Number of PrivUnit's candidate vectors; a report names one of them.
     candidates: usize,
     frame: PrincipalBasis,
     shaped_by: ShapedBy,
@@ -279,15 +279,15 @@ struct Parameters {
 /// Default fraction of volunteers whose coordinates are clipped.
 const CLIPPED: f64 = 0.1;
 
-/// Number of volunteers required for each direction.
+/// Number of volunteers required for each principal direction, if more than one is used.
 const FOR_A_DIRECTION: usize = 8;
 
-/// Returns the default number of directions. `variances` are the variances of the volunteers' coordinates
-/// along all candidate directions, the largest first.
+/// Returns the default number of principal directions. `variances` are the variances of the volunteers'
+/// coordinates along the principal directions that may be used, the largest first.
 ///
-/// The result is the largest number that keeps the noise of the difference between two labels' means within
-/// [`NOISE`], if all labels are equally frequent. Without labels, the rule assumes two equally large groups
-/// of people, and limits the noise of the difference between the groups' means.
+/// The result is the largest number that keeps the noise of the difference between the mean records of two
+/// labels within [`NOISE`], if all labels are equally frequent. Without labels, the rule assumes two equally
+/// large groups of people, and limits the noise of the difference between the mean records of both groups.
 fn by_rule(people: usize, labels: usize, epsilon: f64, variances: &[f64]) -> usize {
     let is_clear = |dimensions: &usize| {
         let used = &variances[..*dimensions];

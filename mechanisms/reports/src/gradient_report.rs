@@ -19,11 +19,12 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "gradient-report";
 
-/// Candidate numbers of directions, if the parameters do not set this number.
+/// Candidate numbers of directions along which a gradient is reported, if the parameters do not set this
+/// number.
 const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 
-/// Number of volunteers required for each direction. `FOR_A_KIND` is the number of volunteers required for
-/// each cluster of records that is learned.
+/// Number of volunteers per direction that the default number of directions requires. `FOR_A_KIND` is the
+/// number of volunteers per learned cluster of records. At least 2 and at most 100 clusters are learned.
 const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 
@@ -61,7 +62,7 @@ struct State {
     domain: RecordDomain,
     #[serde(with = "scumble_core::number")]
     epsilon: f64,
-    /// Number of candidate directions; a report names one of them.
+    /// Number of PrivUnit's candidate vectors; a report names one of them.
     candidates: usize,
     model: LabelModel,
     step: Step,
@@ -177,8 +178,8 @@ impl LocalMechanism for GradientReport {
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// Number of directions in which a gradient is reported. The default is 4, 8, 16 or 32, at most one for
-    /// every eight volunteers. Of these numbers, the default has the largest expected gain at ε for the
-    /// number of people (--people, else 10,000).
+    /// every eight volunteers. Of these numbers, the default has the largest expected reduction of the
+    /// model's error at ε for the number of people (--people, else 10,000).
     directions: Option<usize>,
 }
 

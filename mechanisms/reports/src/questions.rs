@@ -15,7 +15,7 @@ use std::num::NonZeroU64;
 /// Number of people that designs assume if the user states none.
 pub(crate) const PEOPLE: usize = 10_000;
 
-/// Columns of a report.
+/// Column of a report with the index of the question. `ANSWER` names the column or columns with the answer.
 const QUESTION: &str = "reported question";
 const ANSWER: &str = "reported answer";
 

@@ -34,7 +34,7 @@ pub(crate) struct Step {
     /// Expected mean of clipped gradients (Z) if the model's label probabilities are right. It is not zero,
     /// because clipping affects some labels more than others.
     reference: Vec<f64>,
-    /// Covariance of the error of `reference` (Z × Z), because volunteers are only a sample of the
+    /// Covariance of the sampling error of `reference` (Z × Z): the volunteers are only a sample of the
     /// population.
     mismatch: Array2<f64>,
 }

@@ -31,7 +31,8 @@ pub struct Parameters {
     /// Privacy parameter ε of the latents' noise during training, with scale b = 2l/ε for l = `l1_bound`: 15
     /// by default. It may differ from the ε of a release.
     pub pretraining_epsilon: Option<f64>,
-    /// Learns the scale b as one more parameter, starting from the scale of `pretraining_epsilon`.
+    /// Learns the scale b of the latents' noise as one more parameter, starting from the scale of
+    /// `pretraining_epsilon`.
     pub learn_scale: bool,
     /// Likelihood of numbers. Categories always have a categorical likelihood.
     pub likelihood: Numbers,
@@ -85,8 +86,9 @@ pub enum Numbers {
 
 /// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
-/// Bytes of memory during training per weight of the encoder, doubled to include the decoder. Each weight
-/// needs itself, its slope and Adam's two moments in single precision, and itself in double precision.
+/// Bytes of memory during training per weight of the encoder, doubled to include the decoder. Training stores
+/// the weight, its gradient and Adam's two moments in single precision, and the weight also in double
+/// precision.
 const TRAINED: usize = 2 * (4 * 4 + 8);
 /// Margin that keeps the relative position of a number between its bounds away from 0 and 1, where the logit
 /// is infinite.
@@ -196,13 +198,13 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
 /// scale the noise had in training.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] if there are no volunteers or no features, or if the latents of all volunteers
-/// are the same (a collapsed posterior); [`Error::Parameter`] if a parameter is outside its range, or if the
-/// guarantee for the volunteers cannot be met; [`Error::TooLarge`] if the networks or the number of training
-/// steps exceed the limits of [`size`]; [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is
-/// too large; [`Error::PrivateVolunteers`] if the volunteers' records are private and no guarantee for the
-/// volunteers holds; [`Error::Diverged`] if training overflows; [`Error::Budget`] if ε is too small for any
-/// noise.
+/// [`Error::NotApplicable`] if there are no volunteers or no features, or if, without a guarantee for the
+/// volunteers, the latents of all volunteers are almost the same (a collapsed posterior);
+/// [`Error::Parameter`] if a parameter is outside its range, or if the guarantee for the volunteers cannot be
+/// met; [`Error::TooLarge`] if the networks or the number of training steps exceed the limits of [`size`];
+/// [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is too large;
+/// [`Error::PrivateVolunteers`] if the volunteers' records are private and no guarantee for the volunteers
+/// holds; [`Error::Diverged`] if training overflows; [`Error::Budget`] if ε is too small for any noise.
 pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.volunteers_within(NAME)?;
     let (n, d) = table.records().dim();

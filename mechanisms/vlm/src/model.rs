@@ -39,8 +39,8 @@ impl Shape {
     }
 }
 
-/// Training objective: minus the evidence lower bound (*Learning to Noise*, equation 6) of n records with d
-/// features (n × d), scaled as input of the encoder.
+/// Training objective: minus the evidence lower bound (*Learning to Noise*, equation 6) of n records.
+/// `records` has their d features (n × d), scaled for the encoder.
 pub(crate) struct Bound<'a, T> {
     pub(crate) records: ArrayView2<'a, T>,
     pub(crate) likelihood: &'a Likelihood,
@@ -57,9 +57,9 @@ pub(crate) struct Descent<T> {
 }
 
 impl<T: Real> Bound<'_, T> {
-    /// Runs `rows` of the records forward and backward through both networks, with fresh noise of scale
-    /// `scale` (b) on the latents. Stores the gradient of the loss at each record, times `share`, in the two
-    /// passes (for encoder and decoder).
+    /// Runs the records with the indices `rows` forward and backward through both networks, with fresh noise
+    /// of scale `scale` (b) on the latents. Stores the gradient of the loss at each record, times `share`, in
+    /// the two passes (for encoder and decoder).
     ///
     /// # Errors
     /// [`scumble_neural::Error`] if the shapes of the networks do not fit the records.

@@ -41,9 +41,9 @@ impl<T: Real> Clip<T> {
         means
     }
 
-    /// Replaces `slopes` (n × Z), the gradient with respect to the clipped ν(h), by the gradient with respect
-    /// to h. Here h is a row of `heads` (n records × Z latents). Outside the ball ∂νᵢ/∂hⱼ = l/s·(δᵢⱼ −
-    /// hᵢ·sign hⱼ/s), with s = ‖h‖₁, the radius l of the ball, and δᵢⱼ = 1 if i = j and else 0.
+    /// Replaces `slopes` (n × Z), the gradient of a loss with respect to the clipped ν(h), by its gradient
+    /// with respect to h. Here h is a row of `heads` (n records × Z latents). Outside the ball ∂νᵢ/∂hⱼ =
+    /// l/s·(δᵢⱼ − hᵢ·sign hⱼ/s), with s = ‖h‖₁, the radius l of the ball, and δᵢⱼ = 1 if i = j and else 0.
     pub(crate) fn chain(self, heads: ArrayView2<T>, slopes: &mut Array2<T>) {
         for (head, mut slope) in heads.rows().into_iter().zip(slopes.rows_mut()) {
             let norm = l1_norm(head);

@@ -1,5 +1,5 @@
-//! Parts of a model that must be trained with differential privacy for each use (*Learning to Noise*,
-//! Appendix D, Table 1).
+//! The part of a model that must be trained with differential privacy. It depends on the use of the design
+//! (*Learning to Noise*, Appendix D, Table 1).
 
 use crate::NAME;
 use schemars::JsonSchema;
@@ -34,8 +34,8 @@ pub enum Part {
 }
 
 /// Returns the part of a model that must be trained with differential privacy for the volunteers, by Table 1
-/// of *Learning to Noise*. It is the part that is shared with people, or the part that produces the released
-/// data.
+/// of *Learning to Noise*. For data collection, also of a novel class, it is the encoder, which is shared
+/// with people. For data joining with released features it is the decoder, which produces the released data.
 ///
 /// The result is `None` for data joining with released latents, but released latents are not harmless. They
 /// depend on the encoder, and the encoder depends on the records of all volunteers. [`check_shareable`]

@@ -20,8 +20,8 @@ pub(crate) enum PosteriorScale {
     Learned(f64),
 }
 
-/// Training data and settings: n records with d features (n × d), scaled as input of the encoder, and the
-/// model to train on them.
+/// Training data and settings. `records` has the d features of n records (n × d), scaled for the encoder. The
+/// other fields describe the model and how it is trained.
 pub(crate) struct Lesson<'a> {
     pub(crate) records: ArrayView2<'a, f32>,
     pub(crate) likelihood: &'a Likelihood,
