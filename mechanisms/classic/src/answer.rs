@@ -166,7 +166,8 @@ impl Answer {
         }
     }
 
-    /// Largest distance, in lattice steps, between the first lattice point and the start of the true chunk.
+    /// Largest possible distance, over all true numbers, from the first lattice point to the start of the
+    /// true chunk, in lattice steps.
     fn starts(&self) -> u64 {
         (self.chunks.get() - 1) * CHUNK.get()
     }

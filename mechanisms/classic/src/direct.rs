@@ -1,4 +1,5 @@
-//! Direct feature noising: each column is released separately. Two papers use it as a benchmark.
+//! Direct feature noising: each column is released separately. It is a benchmark in *Learning to noise*, and
+//! in *Task-aware privacy preservation*, which calls it task-agnostic.
 
 use crate::{Laplace, RandomizedResponse};
 use scumble_core::{

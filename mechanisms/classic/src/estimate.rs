@@ -10,7 +10,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Variable whose distribution is estimated: a column of the released table, or its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variable<'a> {
-    /// The column with this name. For a histogram, the group of columns `name=level`.
+    /// The column with this name. In a histogram, this is instead the `name` of a group of columns
+    /// `name=level`.
     Column(&'a str),
     /// The target.
     Target,
@@ -24,16 +25,17 @@ impl<'a> From<&'a str> for Variable<'a> {
 
 /// Estimator for the population from which the people of a release were sampled at random.
 ///
-/// All values are in units of the encoded record. The distribution of the noise is public, so the estimator
-/// can remove the effect of the noise. Means are unbiased, variances exclude the variance of the noise, and
-/// frequencies are corrected for randomised response. Intervals use the central limit theorem, with Student's
-/// t for n − 1 degrees of freedom. They need a number of records n of some hundreds or more.
+/// Estimates are in units of the encoded record, in which a schema scales each numeric column to [0, 1] by
+/// its bounds. The distribution of the noise is public, so the estimator can remove the effect of the noise.
+/// Means are unbiased, variances exclude the variance of the noise, and frequencies are corrected for
+/// randomised response. Intervals use the central limit theorem, with Student's t for n − 1 degrees of
+/// freedom. They need a number of records n of some hundreds or more.
 ///
 /// The input is the result of [`release`](scumble_core::LocalMechanism::release), or a file that
 /// `ShippedDesign::read_released` of `scumble-custody` reads. If a one-hot group has additive noise, a file
 /// contains only the level with the largest value, and the estimator refuses such a group. It also refuses a
-/// column that the mechanism changes in another way than by noise ([`keeps_values`](local::keeps_values)). An
-/// example is a decoder that completes a record from the records of volunteers, which shaped the mechanism.
+/// column that the mechanism changes in another way than by noise ([`keeps_values`](local::keeps_values)).
+/// For example, a decoder may fill in a column from a pattern that it learned from other people's records.
 ///
 /// ```
 /// use ndarray::Array2;

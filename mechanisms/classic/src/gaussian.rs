@@ -1,4 +1,4 @@
-//! Gaussian mechanism on the integers of a lattice.
+//! Gaussian mechanism. Its noise is a random integer number of lattice steps.
 
 use scumble_core::{
     Budget, DescribedNoise, Domain, Example, LocalDp, NoParameters, Protect, RecordDomain, Result, Stream,

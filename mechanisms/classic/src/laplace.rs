@@ -1,4 +1,4 @@
-//! Laplace mechanism on the integers of a lattice.
+//! Laplace mechanism. Its noise is a random integer number of lattice steps.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -34,9 +34,10 @@ pub struct Laplace {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Fisher information of a released number about the true number, per squared unit of the encoded record.
-    /// Noise of scale b has the Fisher information 1/b². By default, b follows from the budget. If this
-    /// parameter is given, ε follows from it, and the budget is an upper limit for this ε.
+    /// Fisher information of a released number about the true number, per squared unit of the encoded record
+    /// (a schema scales each numeric column to [0, 1]). Noise of scale b has the Fisher information 1/b². By
+    /// default, b follows from the budget. If this parameter is given, ε follows from it, and the budget is
+    /// an upper limit for this ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     information: Option<f64>,
 }
@@ -136,10 +137,11 @@ impl Laplace {
     /// Adds noise to the portion `protect` of each record. A released number then has the Fisher information
     /// `information` about the true number.
     ///
-    /// `information` is per squared unit of the encoded record. The noise has the scale b with b² =
-    /// 1/`information`, and ε = Δ₁/b, where Δ₁ is the ℓ₁ diameter of the portion. The guarantee claims both ε
-    /// and the Cramér–Rao error. The mechanism can therefore be compared to noise that is designed for its
-    /// Fisher information (Farokhi 2020, Section 3.2).
+    /// `information` is per squared unit of the encoded record, in which a schema scales each numeric column
+    /// to [0, 1]. The noise has the scale b with b² = 1/`information`, and ε = Δ₁/b, where Δ₁ is the ℓ₁
+    /// diameter of the portion. The guarantee claims both ε and the Cramér–Rao error. The mechanism can
+    /// therefore be compared to other noise that is designed to have a given Fisher information (Farokhi
+    /// 2020, Section 3.2).
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `information` is finite and above zero. [`Error::NotApplicable`] if the

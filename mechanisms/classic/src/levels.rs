@@ -4,8 +4,9 @@
 use scumble_core::{Error, Moments, Result, Stream, largest};
 use scumble_oracles::Oracle;
 
-/// Randomised answer for one of K levels, at ε. The attribute is sampled with probability 1/`weight`. The
-/// factor `weight` keeps the released values unbiased despite the sampling.
+/// Randomised answer for an attribute of K levels, at ε. A mechanism samples the attribute, and then releases
+/// the answer, with probability 1/`weight`. The factor `weight` keeps the released values unbiased despite
+/// the sampling.
 ///
 /// An answer supports some of the K levels: the person's own level with probability p, each other level with
 /// probability q. The value released for a level is c + W·((1\[supported\] − q)/(p − q) − c), with c = 1/K

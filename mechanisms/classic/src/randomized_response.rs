@@ -74,8 +74,8 @@ fn is_categorical(domain: &Domain) -> bool {
     domain.factors().all(|(_, factor)| matches!(factor, Factor::OneHot { .. }))
 }
 
-/// Returns the portion of a record to protect by default: the record if it consists of levels only, else a
-/// class label, else the features.
+/// Returns the portion of a record to protect by default. It is the whole record if this consists of levels
+/// only, else the label if it is a class, else the features.
 fn all_that_can(domain: &RecordDomain) -> Protect {
     match domain.target() {
         _ if is_categorical(domain.flat()) => Protect::Record,
@@ -85,7 +85,8 @@ fn all_that_can(domain: &RecordDomain) -> Protect {
 }
 
 impl RandomizedResponse {
-    /// Protects the record if it consists of levels only, else a class label, else the features.
+    /// Protects the whole record if it consists of levels only, else the label if it is a class, else the
+    /// features.
     ///
     /// # Errors
     /// Same errors as [`protecting`](Self::protecting).
@@ -189,7 +190,7 @@ impl LocalMechanism for RandomizedResponse {
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// Portion of the record to randomise: "record", "features" or "label". The default is the record if it
-    /// consists of levels only, else a class label, else the features.
+    /// consists of levels only, else the label if it is a class, else the features.
     protect: Option<Protect>,
 }
 

@@ -193,9 +193,9 @@ fn answer_at(kind: Kind, epsilon: f64) -> Result<Answer> {
 /// Returns the number k of sampled attributes that minimises the second moments d/k·E[w²] of the answers w,
 /// summed over the d attributes.
 ///
-/// The moment of a number is its moment at the ends of the number's interval. The moment of a group is the
-/// sum over its coordinates. Each moment is divided by the square of the true value's distance from the
-/// centre of its interval or group.
+/// For a number, E[w²] is taken for a true number at an end of its interval. For a one-hot group, E[w²] is
+/// summed over the coordinates of the group. w is measured from the centre of the interval or group. Each
+/// E[w²] is divided by the squared distance of the true value from this centre.
 fn best_k(kind: Kind, epsilon: f64, set: &Domain) -> Result<usize> {
     let (mut d, mut numbers, mut groups) = (0, 0, BTreeMap::<usize, u32>::new());
     for (_, factor) in set.factors() {

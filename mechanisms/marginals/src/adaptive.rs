@@ -1,4 +1,5 @@
-//! Records from noisy tables that are chosen in rounds, by the errors of an estimate from the earlier tables.
+//! Records drawn from noisy tables of counts. The tables are chosen in rounds: each round prefers a table
+//! whose counts differ much from their estimate by the earlier tables.
 
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
@@ -16,8 +17,8 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
 
-/// Fraction of the budget for the initial tables. The budget is μ², for the parameter μ of Gaussian
-/// differential privacy.
+/// Fraction of the budget for the initial tables, which are measured before the first round. The budget is
+/// μ², for the parameter μ of Gaussian differential privacy.
 const AT_FIRST: f64 = 0.5;
 /// Fraction of a round's budget that the round spends to choose its table.
 const CHOICE_SHARE: f64 = 0.1;
@@ -25,17 +26,17 @@ const CHOICE_SHARE: f64 = 0.1;
 /// among the planned rounds.
 const ROUNDS: usize = 8;
 
-/// Groups of columns that are measured together.
+/// Sets of columns whose joint tables of counts the mechanism may measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
-    /// Features with the target: each feature, and pairs of features.
+    /// The target with each feature, and the target with each pair of features.
     Target,
-    /// Pairs of columns, and each column alone.
+    /// Each single column, and each pair of columns.
     AllPairs,
 }
 
-/// Program of the mechanism: rounds that each choose and measure one table, for a workload.
+/// The [`Program`] of the mechanism: rounds that each choose and measure one table of the workload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rounds {
@@ -136,7 +137,8 @@ fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     }
 }
 
-/// Measures the tables of `cliques` once more, with `left`, the fraction of the budget that remains.
+/// Measures the tables of `cliques` once more, and divides `left`, the remaining fraction of the budget,
+/// equally among them.
 fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
     let share = left / cliques.len().max(1) as f64;
     if share <= LEAST_SHARE {
@@ -145,8 +147,8 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
 }
 
-/// Current estimate of each column's table of counts with the target. The level of the target changes
-/// fastest.
+/// Current estimate of the joint table of counts of each column and the target. In a table, the level of the
+/// target changes fastest.
 struct Known(BTreeMap<usize, ColumnCounts>);
 
 struct ColumnCounts {
@@ -207,19 +209,19 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Rounds>> {
 register! {
     /// Rounds of choosing and measuring tables, after AIM (McKenna, Mullins, Sheldon and Miklau 2022).
     ///
-    /// The mechanism chooses the tables by the records: a table is worth its noise if its counts differ
-    /// enough from their current estimate. With the workload `target`, the mechanism starts from each
-    /// feature's table with the target, and each round adds the table of two features and the target. With
-    /// `all-pairs`, it starts from each column's table, and each round adds the table of two columns. The
-    /// exponential mechanism scores a table by the ℓ₁ distance of its counts from the current estimate, less
-    /// the table's expected noise. The choice may also be no table; the remaining budget then measures the
-    /// initial tables again. If noise alone can explain the difference of a new table from the estimate, the
-    /// number of remaining rounds is halved. Each remaining round then gets more budget.
+    /// The choice of the tables depends on the records. A table is preferred if its counts differ from their
+    /// current estimate by more than its expected noise. With the workload `target`, the mechanism starts
+    /// from each feature's table with the target, and each round adds the table of two features and the
+    /// target. With `all-pairs`, it starts from each column's table, and each round adds the table of two
+    /// columns. The exponential mechanism scores a table by the ℓ₁ distance of its counts from the current
+    /// estimate, less the table's expected noise. The choice may also be no table; the remaining budget then
+    /// measures the initial tables again. If noise alone can explain the difference of a new table from the
+    /// estimate, the number of remaining rounds is halved. Each remaining round then gets more budget.
     ///
-    /// The added tables form no cycle among the features. All tables together therefore form a junction tree,
-    /// whose cliques have at most two columns and the target. Estimates are in closed form, and memory is
-    /// bounded. AIM itself also adds larger tables if they are worth their noise, and estimates by gradient
-    /// descent.
+    /// The pairs of columns of the added tables form no cycle. All tables together therefore form a junction
+    /// tree, whose cliques have at most two columns and the target. Estimates are in closed form, and memory
+    /// is bounded. AIM itself also adds larger tables if they are worth their noise, and estimates by
+    /// gradient descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables, which are chosen in rounds by the errors of the tables so \

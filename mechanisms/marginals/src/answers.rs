@@ -199,7 +199,7 @@ impl Spent {
     }
 }
 
-/// Computes the noise of a question, and charges its price.
+/// Computes the noise of a question, and charges the privacy profile of its answer to the budget.
 struct Terms<'a> {
     purse: &'a Purse,
     spent: &'a mut Spent,
@@ -225,8 +225,8 @@ impl Terms<'_> {
         Ok(Selection::new(epsilon, sensitivity))
     }
 
-    /// Charges one choice for each pair of a tree of `columns` columns. Each choice spends `share`, a
-    /// fraction of the budget.
+    /// Charges one choice for each pair of a tree of `columns` columns, and returns the mechanism for these
+    /// choices. Each choice spends `share`, a fraction of the budget. Returns `None` if the tree has no pair.
     fn selections(mut self, share: f64, columns: usize) -> Result<Option<Selection>> {
         let mut selection = None;
         for _ in 1..columns {

@@ -4,8 +4,8 @@ use crate::columns::Columns;
 use scumble_core::{Brief, Error, Factor, RecordDomain, Result, TargetDomain};
 use std::collections::BTreeMap;
 
-/// Smallest and largest number of bins that the rule chooses for a numeric column. More bins cannot be
-/// distinguished on a plot.
+/// Smallest number of bins that the rule chooses for a numeric column. The largest is [`MOST`], because more
+/// bins cannot be distinguished on a plot.
 const FEWEST: usize = 2;
 const MOST: usize = 32;
 /// Largest number of bins that a parameter can ask for.
@@ -33,8 +33,9 @@ impl Rule {
     /// For a numeric target, `labels` is its number of bins; without a target, it is 1.
     ///
     /// The rule for the number B of bins is B³ = min(n, (n/σ)²). Here n is the average number of records of a
-    /// class, and σ is the standard deviation of the noise on a count. Wide bins hide the shape of a density,
-    /// by about 1/B. Narrow bins have small counts, which sampling and noise change by a larger fraction.
+    /// class, and σ is the standard deviation of the noise on a count. Within a bin, the shape of a density
+    /// is lost: with B bins, this error is about 1/B. More bins have smaller counts, which sampling and noise
+    /// change by a larger fraction.
     fn bins(&self, labels: usize) -> usize {
         let class_records = self.records as f64 / labels.max(1) as f64;
         let by_noise = (class_records / self.scale.max(1e-9)).powi(2);

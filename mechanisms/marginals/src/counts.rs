@@ -22,12 +22,14 @@ impl TablePlan {
     /// levels of each column.
     ///
     /// A release holds the counts before and after levels are merged, a candidate for each pair of columns,
-    /// and the residuals of each table.
+    /// and the residuals of each table. Residuals are the terms into which [`residuals`](crate::residuals)
+    /// decomposes a table.
     fn bytes(&self, levels: &[usize]) -> u128 {
         const COUNT_BYTES: u128 = 2 * size_of::<u64>() as u128;
         /// Bytes of a candidate of a choice, with its score and weight.
         const CANDIDATE_BYTES: u128 = 40;
-        /// Bytes of two numbers for each cell of a residual, and of two entries of a map for each residual.
+        /// Bytes per cell of a residual, which holds two numbers. `RESIDUAL_BYTES` more are for the two map
+        /// entries of each residual.
         const CELL_BYTES: u128 = 16;
         const RESIDUAL_BYTES: u128 = 160;
         let clique_bytes = |clique: &Clique| {

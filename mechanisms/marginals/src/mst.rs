@@ -1,4 +1,5 @@
-//! Records from noisy tables along a tree of columns, which is chosen by their dependence.
+//! Records drawn from noisy tables of pairs of columns. The pairs form a tree, which is chosen such that
+//! paired columns depend strongly on each other.
 
 use crate::answers::Answers;
 use crate::columns::Columns;
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mst";
 
-/// Fractions of the budget for the tables of single columns, the choices of pairs, and the tables of pairs.
-/// The budget is μ², for the parameter μ of Gaussian differential privacy.
+/// Fraction of the budget for the tables of single columns. [`CHOICES_SHARE`] is for the choices of pairs,
+/// and [`PAIRS_SHARE`] for the tables of pairs. The budget is μ², for the parameter μ of Gaussian
+/// differential privacy.
 const COLUMNS_SHARE: f64 = 0.2;
 const CHOICES_SHARE: f64 = 0.2;
 const PAIRS_SHARE: f64 = 0.6;
@@ -22,7 +24,7 @@ const PAIRS_SHARE: f64 = 0.6;
 /// Limit for rare levels, in standard deviations of a noisy count. Levels with a smaller count are merged.
 const RARE: f64 = 3.0;
 
-/// Program of the mechanism: tables of single columns, and of the pairs of a spanning tree.
+/// The [`Program`] of the mechanism: tables of single columns, and of the pairs of a spanning tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tree {}
@@ -87,7 +89,7 @@ struct Merging {
 
 impl Merging {
     /// Merges, within each column, the levels whose noisy counts are below [`RARE`] standard deviations of
-    /// the noise. If a column has only one such level, nothing is merged. `alone` has the noisy tables of
+    /// the noise. A column with only one such level keeps all its levels. `alone` has the noisy tables of
     /// single columns.
     fn from_measured(alone: &[Measured]) -> Self {
         let merge_column = |table: &Measured| {

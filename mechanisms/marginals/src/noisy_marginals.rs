@@ -13,7 +13,7 @@ use std::ops::Range;
 
 const NAME: &str = "noisy-marginals";
 
-/// Program of the mechanism: fixed tables, each measured with the same standard deviation of noise.
+/// The [`Program`] of the mechanism: fixed tables, each measured with the same standard deviation of noise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
@@ -70,8 +70,9 @@ impl Program for Named {
 struct Parameters {
     #[serde(flatten)]
     common: Common,
-    /// Columns counted together: lists of names ("target" for the target) that form no cycle of three or
-    /// more. The default is each feature with the target.
+    /// Columns counted together: one list of column names per table ("target" for the target). The tables
+    /// must form no cycle, as the three pairs of three columns do. The default is each feature with the
+    /// target.
     marginals: Option<Vec<Vec<String>>>,
 }
 
@@ -121,11 +122,11 @@ register! {
     ///
     /// With the default tables, released features are independent given the target, as in naive Bayes. Counts
     /// get exact discrete Gaussian noise, calibrated on the privacy profile of all tables together. The
-    /// tables are made consistent by least squares in closed form, with the inverse variances of the
-    /// residuals as weights. They are then moved to the nearest non-negative counts. Records are drawn in
-    /// proportion to these counts. Under the relation "replace one record", the number of released records is
-    /// the public number of records. Under "add or remove one record", the noisy counts determine the number
-    /// of released records.
+    /// tables are made consistent by least squares in closed form, with weights inverse to the variances of
+    /// the noise. They are then moved to the nearest non-negative counts. Records are drawn in proportion to
+    /// these counts. Under the relation "replace one record", the number of released records is the public
+    /// number of records. Under "add or remove one record", the noisy counts determine the number of released
+    /// records.
     ///
     /// ```
     /// use scumble_core::{CuratorMechanism, Designed, Randomness};

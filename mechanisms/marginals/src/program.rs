@@ -1,5 +1,5 @@
-//! Interface of this crate's mechanisms: the tables to count, the questions about them, and the model from
-//! the answers.
+//! Interface of this crate's mechanisms: the tables to count, the questions about these tables, and the model
+//! that is fitted to the answers.
 
 use crate::answers::Answers;
 use crate::columns::Columns;
@@ -11,13 +11,14 @@ use scumble_core::{Result, Stream};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// The parts that differ between the mechanisms of this crate. A program sees records only through answers.
+/// The steps in which the mechanisms of this crate differ. A program learns about records only from
+/// [`Answers`].
 pub(crate) trait Program:
     Clone + Debug + Serialize + for<'de> Deserialize<'de> + Send + Sync + 'static
 {
     /// Name of the plugin.
     const NAME: &'static str;
-    /// True if the mechanism chooses its tables by the records.
+    /// True if the choice of the tables depends on the records.
     const CHOOSES: bool;
 
     /// Checks that the program fits `columns`.

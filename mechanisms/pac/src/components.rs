@@ -8,8 +8,8 @@ use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table};
 use scumble_linalg::Eigen;
 
 /// Statistic of principal components: the mean of the encoded records z, their first principal directions,
-/// and the mean variance along the directions that are left out. The length of each direction is the standard
-/// deviation along it.
+/// and the mean variance along the directions that are left out. Each direction is a vector whose length is
+/// the standard deviation of z along it.
 ///
 /// A direction has no natural sign, and two directions of nearly equal variance have no natural order. If the
 /// order or a sign differed between halves, much noise would be necessary. If the noise were calibrated for

@@ -9,8 +9,8 @@ use scumble_linalg::solve;
 use scumble_private_models::{Coefficients, Encoding};
 use std::sync::Arc;
 
-/// Statistic of a linear model: for each output, the weights of the coordinates of the encoded record z. A
-/// model has one output for a numeric target or two classes, else one output per class.
+/// Statistic of a linear model: for each output, the weights of the coordinates of the encoded record z
+/// ([`Encoding`]). A model has one output for a numeric target or two classes, else one output per class.
 #[derive(Debug)]
 pub(crate) struct Linear {
     domain: RecordDomain,

@@ -90,8 +90,8 @@ struct Candidates {
     noise: HidingNoise,
 }
 
-/// Index of the random stream that draws the candidate halves (sets), and of the stream that chooses one set
-/// and draws its noise. Streams with larger indices are for post-processing.
+/// Index of the random stream that draws the candidate halves (sets). The stream with index [`NOISE`] chooses
+/// one set and draws its noise. Streams with larger indices are for post-processing.
 const SETS_DRAWN: u64 = 0;
 const NOISE: u64 = 1;
 
@@ -294,11 +294,11 @@ struct Parameters {
     components: Option<usize>,
     /// Number of centres (centers only); 8 by default.
     centers: Option<usize>,
-    /// Ridge added to the mean square of each coordinate in [−1, 1] (ridge and responses only); 0.01 by
-    /// default. With a larger ridge, the regression varies less between halves and needs less noise.
+    /// Ridge λ in the loss, the mean squared error plus λ‖w‖² (ridge and responses only); 0.01 by default.
+    /// With a larger λ, the regression varies less between halves and needs less noise.
     ridge: Option<f64>,
-    /// Weight of the mean hinge loss against half of the weights' squares (linear-machine only); 10 by
-    /// default. With a smaller weight, the machine varies less between halves and needs less noise.
+    /// Factor C in the objective, C times the mean hinge loss plus ‖w‖²/2 (linear-machine only); 10 by
+    /// default. With a smaller C, the machine varies less between halves and needs less noise.
     penalty: Option<f64>,
     /// Largest number of volunteers' records to answer, from the first one on (responses only); 200 by
     /// default. The noise grows with the number of answers.

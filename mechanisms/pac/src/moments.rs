@@ -7,7 +7,7 @@ use scumble_core::{Error, Key, RecordDomain, Result, Streams, Table, size};
 use scumble_private_models::{Encoding, Population};
 
 /// Statistic of second moments: the means of all products of two coordinates of the encoded record z.
-/// Products that are known in advance are left out, as in the plugin `noisy-moments`.
+/// Products that are constant or follow from other products are left out (see [`Encoding::products`]).
 #[derive(Debug)]
 pub(crate) struct Moments {
     pub(crate) domain: RecordDomain,

@@ -7,9 +7,8 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 /// Resolution of the lattice: the standard deviation of the noise on a value is a whole number of lattice
 /// steps, from 2³⁰ to 2³¹.
 const BITS: i32 = 30;
-/// Bounds, as exponents of two. If the candidates differ in a value by less than the lower bound (root mean
-/// square about the mean), the lower bound is used instead. Values whose magnitude reaches the upper bound
-/// are refused.
+/// Lower limit, as an exponent of two, for the root mean square of the candidates about their mean, in each
+/// value in which they differ. The upper limit for the magnitude of a value has the exponent [`LARGEST`].
 const SMALLEST: i32 = -400;
 const LARGEST: i32 = 400;
 /// Largest distance between two candidates in one value that fits the integers, in units of the noise's
@@ -25,12 +24,12 @@ const FARTHEST: f64 = (1u64 << 62) as f64;
 /// release for candidate j. Let c be the lattice point nearest to the mean of all candidates, and Q the
 /// distribution of c with noise. The mutual information is at most the mean of KL(Pⱼ ‖ Q) over j, which holds
 /// for any Q. Discrete Gaussian distributions about two lattice points a and c have a divergence of exactly
-/// (a − c)²/2σ². The bound is therefore Σᵢ λᵢ/2σᵢ². Here σᵢ is the scale of the noise on value i, and λᵢ is
-/// the mean square of value i about cᵢ over the candidates. Among all noise with this bound, σᵢ² =
+/// (a − c)²/2σ². The bound is therefore Σᵢ λᵢ/2σᵢ². Here σᵢ is the parameter σ of the noise on value i, and
+/// λᵢ is the mean square of value i about cᵢ over the candidates. Among all noise with this bound, σᵢ² =
 /// √λᵢ·Σₗ√λₗ/(2·nats) has the least sum of variances (Sridhar, Xiao and Devadas 2025, Theorem 3, without a
 /// decomposition of the covariance). The bound is proven and no estimate, because the secret always
-/// determines one of these candidates. If `nats` is large, a bound on mixtures is smaller
-/// ([`mutual_information::mixture_bound`]). It then allows all noise to be reduced by a common factor.
+/// determines one of these candidates. If `nats` is large, the bound of [`mutual_information::mixture_bound`]
+/// is smaller. It then allows all noise to be reduced by a common factor.
 ///
 /// ```
 /// use scumble_core::Randomness;
@@ -123,8 +122,8 @@ impl HidingNoise {
 
     /// Shrinks all noise by a common factor, if the bound of [`mutual_information::mixture_bound`] allows it.
     fn sharpened(self, candidates: &[Vec<f64>], nats: f64) -> Result<Self> {
-        /// Number of nats below which the bound on mixtures is larger than the bound Σᵢ λᵢ/2σᵢ² to which the
-        /// noise is already calibrated (see [`HidingNoise`]).
+        /// Number of nats below which the bound of [`mutual_information::mixture_bound`] is larger than the
+        /// bound Σᵢ λᵢ/2σᵢ² to which the noise is already calibrated (see [`HidingNoise`]).
         const FEW: f64 = 0.25;
         if nats < FEW {
             return Ok(self);
@@ -187,7 +186,7 @@ impl HidingNoise {
     }
 
     /// Bound Σᵢ λᵢ/2σᵢ² on the mutual information for `candidates`, computed on the lattice. λᵢ is the mean
-    /// square of value i about its centre, and σᵢ the scale of its noise (see [`HidingNoise`]).
+    /// square of value i about its centre, and σᵢ the parameter σ of its noise (see [`HidingNoise`]).
     fn information_bound(&self, candidates: &[Vec<f64>]) -> f64 {
         let m = candidates.len() as i128;
         let value_bound = |(at, noise): (usize, &ValueNoise)| {

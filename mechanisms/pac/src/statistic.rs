@@ -36,12 +36,14 @@ pub enum Statistic {
     },
     /// A ridge regression.
     Ridge {
-        /// Ridge, which is added to the mean square of each coordinate in [−1, 1].
+        /// Ridge λ in the loss, the mean squared error plus λ‖w‖². The weights w exclude the intercept, and
+        /// all features lie in [−1, 1].
         ridge: f64,
     },
     /// Outputs of a ridge regression for public records. The public records are released with the outputs.
     Responses {
-        /// Ridge, which is added to the mean square of each coordinate in [−1, 1].
+        /// Ridge λ in the loss, the mean squared error plus λ‖w‖². The weights w exclude the intercept, and
+        /// all features lie in [−1, 1].
         ridge: f64,
         /// The public records (q records × d feature coordinates).
         queries: Array2<f64>,

@@ -1,4 +1,4 @@
-//! Released linear models, by their coefficients.
+//! Linear models that are released as tables of their coefficients.
 
 use crate::encoding::Encoding;
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
@@ -8,8 +8,8 @@ use scumble_core::{
 };
 use std::sync::Arc;
 
-/// Linear model of encoded records. Each output is an intercept plus the sum of the features times their
-/// coefficients.
+/// Linear model of encoded records, in which a schema scales numeric features to [0, 1]. Each output is an
+/// intercept plus the sum of the features times their coefficients.
 #[derive(Debug, Clone)]
 pub struct Coefficients {
     domain: RecordDomain,
@@ -22,8 +22,9 @@ impl Coefficients {
     /// record. `weights` (outputs × (1 + d)) has one column for the intercept and one for each of the d
     /// feature coordinates of z.
     ///
-    /// For a numeric target, the output is the target scaled to [−1, 1]. For two classes, the single output
-    /// is the logit of the second class. For more classes, there is one logit per class.
+    /// For a numeric target, the output that `weights` computes is the target scaled to [−1, 1]; the created
+    /// model has the target in its own unit. For two classes, the single output is the logit of the second
+    /// class. For more classes, there is one logit per class.
     ///
     /// # Errors
     /// [`Error::Shape`] if `weights` has another number of columns than 1 + d, or if `encoding` has another
@@ -81,7 +82,8 @@ impl Coefficients {
         Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Arc::new(self)) }))
     }
 
-    /// Returns the coefficients as a table with a row for each output, in the units of the encoded record.
+    /// Returns the coefficients as a table with a row for each output, for features in the units of the
+    /// encoded record, not of z.
     ///
     /// # Errors
     /// [`Error::Shape`] if the coefficients of two columns have the same name.

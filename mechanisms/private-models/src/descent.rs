@@ -25,7 +25,8 @@ pub(crate) struct Schedule {
 /// Largest number of bytes of packed records in memory. Beyond it, all packed records are in a temporary
 /// file.
 const IN_MEMORY: usize = 1 << 24;
-/// Number of bytes of packed records that are read at a time. At least one block per thread is read.
+/// Number of bytes of packed records that are read at a time. If this is less than one block of consecutive
+/// records per thread, one block per thread is read.
 const AT_ONCE: usize = 1 << 22;
 
 /// Training records as packed integers. Every step reads them from the first to the last.

@@ -177,8 +177,8 @@ impl Encoding {
         size_of::<u32>() * (self.numbers() + self.groups.len())
     }
 
-    /// Packs flat records into bytes, one vector for each block. A record has four bytes for each number, in
-    /// units of 2⁻²⁰, and four bytes for the index of the level of each group.
+    /// Packs flat records into bytes, one vector for each block of `BLOCK` consecutive records. A record has
+    /// four bytes for each number, in units of 2⁻²⁰, and four bytes for the index of the level of each group.
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
@@ -266,7 +266,7 @@ impl<'e> Gram<'e> {
     }
 }
 
-/// Number of blocks whose sums are in memory at the same time.
+/// Number of blocks of `BLOCK` records whose sums of products are in memory at the same time.
 const FEW_BLOCKS: usize = 4;
 
 /// Adds zzᵀ, for an encoded record `z` in units of 2⁻²⁰, to the upper triangle of a sum. No overflow is

@@ -50,8 +50,8 @@ pub struct PrivateLogistic {
     outputs: usize,
     /// μ of the Gaussian differential privacy that corresponds to the budget; infinite at ε = ∞.
     mu: f64,
-    /// Schedule of the descent for a table of one record, and the noise of its steps, computed once. `None`
-    /// at ε = ∞.
+    /// Schedule of the descent for a table of one record, and the noise of its steps. Any table with the same
+    /// schedule uses this noise again. `None` at ε = ∞.
     cached_noise: Option<(Schedule, SumNoise)>,
 }
 

@@ -19,8 +19,8 @@ const NAME: &str = "private-ridge";
 /// Fractions of the budget μ² that are spent on the smallest eigenvalue of XᵀX, on XᵀX, and on Xᵀy (notation
 /// of [`PrivateRidge`]).
 const SHARES: [f64; 3] = [0.05, 0.475, 0.475];
-/// Upper bound on the probability that λ, the smallest eigenvalue of XᵀX, is smaller than the lower bound
-/// that the ridge assumes.
+/// Upper bound on the probability that the lower bound on λ, from which the ridge is computed, exceeds λ. λ
+/// is the smallest eigenvalue of XᵀX.
 const RARE: f64 = 0.05;
 
 /// Largest number of records. The sensitivity includes the floating-point error of an eigenvalue, which grows
@@ -36,8 +36,9 @@ const MOST_RECORDS: usize = 1 << 27;
 /// μ-Gaussian differential privacy. The noisy λ spends a twentieth of μ², and the noisy XᵀX and Xᵀy each
 /// spend half of the rest. The ridge is the norm of the noise on XᵀX less a lower bound on λ that follows
 /// from its noisy value. Well-conditioned data therefore need no ridge. The norm of the noise is taken as
-/// 2σ√d for d columns of X, the edge of Wigner's semicircle. The bound of Wang (2018) on this norm is about
-/// twice as large. At an infinite ε, there is no noise and no privacy claim.
+/// 2σ√d, the edge of Wigner's semicircle, for d columns of X and noise of standard deviation σ on each entry
+/// of XᵀX. The bound of Wang (2018) on this norm is about twice as large. At an infinite ε, there is no noise
+/// and no privacy claim.
 ///
 /// ```
 /// use scumble_core::{Budget, CuratorMechanism, Randomness};
@@ -116,7 +117,8 @@ impl PrivateRidge {
         self.encoding.squared_norm() - 1.0 // the target counts 1
     }
 
-    /// Largest ℓ₂ distances between two neighbouring tables of λ, XᵀX and Xᵀy (notation of [`PrivateRidge`]).
+    /// Sensitivities of λ, XᵀX and Xᵀy: largest ℓ₂ distances between their values for two neighbouring tables
+    /// (notation of [`PrivateRidge`]).
     ///
     /// Let x and x′ be the rows of X in which the tables differ. λ differs at most by the norm of xxᵀ − x′x′ᵀ
     /// (Weyl) plus the floating-point error. `guide/equations/noisy-moments.md` proves the bound for XᵀX. Xᵀy
@@ -219,7 +221,7 @@ impl PrivateRidge {
     /// Returns the ridge, and the lower limit for an eigenvalue of XᵀX after the ridge is added. `least` is
     /// the noisy smallest eigenvalue of XᵀX.
     fn ridge(&self, least: f64, features: usize) -> (f64, f64) {
-        /// Ridge without noise, for linearly dependent features.
+        /// Ridge at ε = ∞. It is positive, so that linearly dependent features also have a solution.
         const TINY: f64 = 1e-9;
         let Some([least_noise, features_noise, _]) = &self.noise else { return (TINY, TINY) };
         let d = features as f64;
@@ -319,7 +321,7 @@ fn design(_: NoParameters, brief: &Brief) -> Result<PrivateRidge> {
     PrivateRidge::new(brief.domain.clone(), brief.budget)
 }
 
-/// Example with forty records of two numbers and a group, and a numeric target.
+/// Example with forty records of two numbers and a one-hot group, and a numeric target.
 fn example() -> Result<Example> {
     let mixed = Example::mixed()?;
     let value = |(row, record): (usize, ndarray::ArrayView1<f64>)| {

@@ -43,9 +43,9 @@ fn with_one_more(flat: &Array1<f64>, deviation: f64) -> Array1<f64> {
     concatenate![Axis(0), part(0), one(-deviation), part(1), one((2.0 * deviation).ln()), part(2), one(share)]
 }
 
-/// Limits of the search: the least logarithm of the ratio of a latent's share of ε to the largest share, and
-/// the largest absolute logarithm of a width. Noise would hide a latent with a smaller share, and a search
-/// beyond the limits may not terminate.
+/// Least logarithm of the ratio of a latent's share of ε to the largest share. [`MOST_LOG_WIDTH`] is the
+/// largest absolute logarithm of a width. Noise would hide a latent with a smaller share, and a search beyond
+/// these two limits may not terminate.
 const LEAST_LOG_SHARE: f64 = -12.0;
 const MOST_LOG_WIDTH: f64 = 40.0;
 
@@ -101,9 +101,8 @@ struct Problem<'p> {
     /// factor.
     outputs: &'p Array2<f64>,
     epsilon: f64,
-    /// Number of evaluations of the loss in the search; `best` is the best argument, with its loss. The
-    /// number of evaluations is limited, because a line search over differences of rounding size would not
-    /// terminate.
+    /// Number of evaluations of the loss in the search so far. It is limited, because a line search over
+    /// differences of rounding size would not terminate.
     tried: Cell<usize>,
     best: RefCell<Option<(Array1<f64>, f64)>>,
 }
@@ -210,8 +209,8 @@ impl Gradient for &Problem<'_> {
     }
 }
 
-/// Maximum number of sets of boxes that a search tries, and the relative improvement of the loss that
-/// justifies one more latent.
+/// Maximum number of sets of boxes that a search tries. A larger number of latents is used only if it reduces
+/// the loss by more than the fraction [`WORTHWHILE`].
 const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
 /// Number of consecutive added latents that bring no improvement, after which the search adds no more.
@@ -235,12 +234,14 @@ fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Maximum number of latents, Z. By default the optimal number.
+    /// Maximum number of latents, Z. Up to this maximum (by default all principal components of the task),
+    /// the design chooses the number for the least loss.
     latent_dim: Option<usize>,
 }
 
 /// Designs the intervals (boxes) to which the principal components of the task are clipped. Components are
-/// added one by one while they reduce the loss.
+/// added one by one. The search ends after [`PATIENCE`] components in a row that do not reduce the least loss
+/// so far.
 fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(NAME)?;
     let sample = Sample::new(table.records().view())?;

@@ -1,5 +1,5 @@
-//! Encoders and decoders trained through noise: Algorithm 1 of Cheng, Tang and Chinchali, and the two
-//! benchmark approaches of their Section A.7.4.
+//! Encoders and decoders trained through noise: Algorithm 1 of Cheng, Tang and Chinchali, and the benchmarks
+//! `privacy-agnostic` and `task-agnostic` of their Section A.7.4.
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -258,7 +258,7 @@ pub(crate) fn trained(
     trainer.designed(brief, chain)
 }
 
-/// Designs `task-agnostic` by training only the decoder.
+/// Designs a mechanism of the plugin `task-agnostic` with a trained decoder. The encoder is the identity.
 pub(crate) fn task_agnostic(
     plugin: &'static str,
     set: Option<&Domain>,

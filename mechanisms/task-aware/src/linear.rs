@@ -1,5 +1,5 @@
-//! Linear encoders with the best linear decoder: Theorem 1 of Cheng, Tang and Chinchali, and the two
-//! benchmark approaches of their Section A.7.
+//! Linear encoders with the best linear decoder: Theorem 1 of Cheng, Tang and Chinchali, and the benchmarks
+//! `privacy-agnostic` and `task-agnostic` of their Section A.7.
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -127,7 +127,8 @@ impl Whitened {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Linear {
-    /// Maximum number of latents, Z. By default the optimal number.
+    /// Maximum number of latents, Z. Up to this maximum (by default all principal components of the task),
+    /// the design chooses the number for the least loss.
     latent_dim: Option<usize>,
     /// Records whose latents define the set of latents: the volunteers' ("empirical", the default), or all
     /// records of the domain ("domain"). Latents outside the set are moved into it.
@@ -170,10 +171,10 @@ fn latents(encoder: &Encoder, sample: &Sample, sensitivity: Sensitivity, domain:
 
 const LINEAR: &str = "task-aware-linear";
 
-/// Designs the mechanism in the three steps of Theorem 1 (Cheng, Tang and Chinchali). First, a ball of radius
-/// r_max bounds the whitened records. Second, the best encoder for this ball is computed (Propositions 2 to
-/// 4). Third, the noise is calibrated to the set of the encoder's latents. The decoder is the best linear one
-/// for this noise.
+/// Designs the mechanism in the three steps of Theorem 1 (Cheng, Tang and Chinchali). First, the whitened
+/// records of the volunteers are bounded by the smallest ball about 0 that contains them, of radius r_max.
+/// Second, the best encoder for this ball is computed (Propositions 2 to 4). Third, the noise is calibrated
+/// to the set of the encoder's latents. The decoder is the best linear one for this noise.
 fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;

@@ -60,8 +60,9 @@ impl Latents {
 
     /// Returns a set that contains the latents Ax + c of all points x of `domain`. Here A is `map` (Z latents
     /// × n features) and c is `constant` (Z values). For up to [`MOST_SIGNED`] latents it is a polytope with
-    /// the ℓ₁ diameter of these latents, or a larger one if `domain` has a polytope. For more latents it is a
-    /// box. A mechanism moves a latent that rounding leaves just outside into the set.
+    /// the ℓ₁ diameter of these latents, or with a larger diameter if a factor of `domain` is a polytope. For
+    /// more latents it is a box. Rounding may leave a latent just outside the set; a mechanism then moves it
+    /// into the set.
     ///
     /// # Errors
     /// Same errors as [`from_points`](Self::from_points).

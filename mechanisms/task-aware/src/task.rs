@@ -99,7 +99,7 @@ fn in_its_unit(k: &Array2<f64>) -> Array2<f64> {
     }
 }
 
-/// Returns the error for a task whose loss is zero even without a release.
+/// Returns the error for a task whose loss is zero for a constant estimate of all records.
 pub(crate) fn ignores_everything(plugin: &str) -> Error {
     Error::not_applicable(
         plugin,

@@ -25,7 +25,7 @@ pub(crate) struct TrainingParameters {
     task_hidden: Option<usize>,
     /// Number of epochs of the task's network.
     task_epochs: Option<usize>,
-    /// Number of epochs: each draws new noise for the volunteers.
+    /// Number of epochs: each draws new noise for the volunteers' records.
     epochs: Option<usize>,
     /// Number of steps with the same noise.
     steps: Option<usize>,
@@ -95,7 +95,7 @@ impl Hidden {
 
 /// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
-/// Bytes per weight during training: the weight, its slope and Adam's two moments.
+/// Bytes per weight during training: the weight, its derivative and Adam's two moments.
 const TRAINED: usize = 4 * 8;
 /// Number of volunteers per step of the task's network.
 const TASK_BATCH: usize = 32;
@@ -154,9 +154,10 @@ impl Training {
     }
 }
 
-/// Returns the task of a training: the differentiable task of `brief`, or for a linear task with the matrix K
-/// the loss ‖K(x̂ − x)‖² of an estimate x̂ of a record x. For other tasks, the result is the loss of a
-/// network that is fitted to predict the volunteers' target.
+/// Returns the task for which networks are trained. If `brief` has a differentiable task, it is this task. If
+/// `brief` has a linear task with matrix K, the loss of an estimate x̂ of a record x is ‖K(x̂ − x)‖². In all
+/// other cases, a network is fitted to predict the volunteers' target, and the result is the task that this
+/// network defines.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if `table` needs a target and has none, if K is zero, or if fitting fails.

@@ -10,19 +10,19 @@ use ndarray::{ArrayView1, ArrayView2};
 
 /// Number of outputs of a map up to which all sign vectors are searched.
 const OUTPUTS_FOR_CERTAIN: usize = 20;
-/// Maximum number of nodes of a search over the signs of more outputs. For n inputs, each node adds n numbers
-/// to n others.
+/// Maximum number of nodes of a search over sign vectors. For a map of n inputs, each node adds n numbers to
+/// n others.
 const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 
 /// Computes max ‖E(x − x′)‖₁ for the `map` E (Z × n) and x, x′ in a product of `sets`.
 ///
 /// The coordinates of the sets correspond to the columns of E, in the same order.
 ///
-/// The value is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. For
-/// other maps and sets it is exact if branch and bound over the signs ends within a fixed number of nodes.
-/// For a single one-hot group it is also exact if its levels can be compared in about ten seconds. In all
-/// other cases it is an upper bound: the lesser of a sum of spreads over the outputs, and a sum of bounds
-/// over the sets.
+/// For a single one-hot group, the value is exact if the levels can be compared in about ten seconds. For
+/// other sets, it is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. It
+/// is also exact if branch and bound over the signs ends within a fixed number of nodes. In all other cases
+/// it is an upper bound, the lesser of two sums. The first adds, over the rows e of E, the spreads max eᵀx −
+/// min eᵀx over the product of `sets`. The second adds a bound for each set.
 ///
 /// The value applies to exact products of E with x. The caller must add the rounding errors of computing
 /// these products in floating point.

@@ -28,7 +28,7 @@ pub(crate) fn widest_pair(rows: &[&[f64]]) -> Option<f64> {
 }
 
 /// Upper bound on the ℓ₁ distance of two columns of `rows`: the lesser of the sum of the rows' ranges and
-/// twice the largest norm of a column.
+/// twice the largest ℓ₁ norm of a column.
 pub(crate) fn widest_pair_bound(rows: &[&[f64]]) -> f64 {
     rows.iter().map(|row| range(row)).sum::<f64>().min(2.0 * Points::new(rows).farthest())
 }

@@ -53,8 +53,9 @@ pub fn sign_bounds(points: ArrayView2<f64>) -> Result<Vec<(f64, f64)>> {
     Ok(bounds)
 }
 
-/// Widens the bounds of all sign vectors that begin with the signs of `index`. `sums` has their partial sums.
-/// The columns from `at` on are added to them with both signs.
+/// Widens the bounds of all sign vectors that begin with the signs of `index` for the first coordinates.
+/// `sums` has the signed sums of these coordinates, one for each point of a block. The remaining coordinates
+/// are `columns[at..]`, and each is both added to and subtracted from the sums.
 fn widen(bounds: &mut [(f64, f64)], columns: &[[f64; BLOCK]], at: usize, index: usize, sums: &[f64; BLOCK]) {
     let Some(column) = columns.get(at) else {
         let (lower, upper) = &mut bounds[index];

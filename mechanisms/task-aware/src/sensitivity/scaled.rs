@@ -1,4 +1,5 @@
-//! A linear map scaled by the sizes of its sets, and bounds on its sensitivity that need no search.
+//! A linear map scaled by the sizes of the sets that contain its inputs, and bounds on its sensitivity that
+//! need no search over sign vectors.
 
 use super::norm::{euclidean, largest, range};
 use super::rounding::check;
@@ -70,8 +71,8 @@ impl Scaled {
         Self { rows: map.outer_iter().map(|row| row.to_vec()).collect(), groups }
     }
 
-    /// Returns a transposed map with the same distances, if all sets are intervals. For the entries aᵢⱼ of
-    /// the map, max Σⱼ |Σᵢ sᵢaᵢⱼ| over sign vectors s equals max Σᵢ |Σⱼ tⱼaᵢⱼ| over sign vectors t.
+    /// Returns the transposed map, which has the same sensitivity, if all sets are intervals. For the entries
+    /// aᵢⱼ of the map, max Σⱼ |Σᵢ sᵢaᵢⱼ| over sign vectors s equals max Σᵢ |Σⱼ tⱼaᵢⱼ| over sign vectors t.
     pub fn transposed(&self) -> Option<Self> {
         let is_box = self.groups.iter().all(|(kind, _)| *kind == Kind::Box);
         is_box.then(|| Self {
@@ -90,7 +91,7 @@ impl Scaled {
         self.groups.last().map_or(0, |(_, columns)| columns.end)
     }
 
-    /// Computes the spread of the set in a direction (n values). It is a seminorm.
+    /// Computes the spread of the product of the scaled sets in a direction (n values). It is a seminorm.
     pub fn spread(&self, direction: &[f64]) -> f64 {
         let group_spread = |(kind, columns): &(Kind, Range<usize>)| kind.spread(&direction[columns.clone()]);
         self.groups.iter().map(group_spread).sum()
@@ -115,8 +116,9 @@ impl Scaled {
     }
 
     /// Computes an upper bound on the spread in all directions Eᵀs, for the scaled map E and sign vectors s.
-    /// Also returns true if the bound is attained. The bound is the lesser of two sums: over the groups of
-    /// columns, a bound on the spread of each group; over the rows, the spread in the direction of each row.
+    /// Also returns true if the bound is attained. The bound is the lesser of two sums: over the sets
+    /// (adjacent intervals count as one box), a bound on the spread of each set; over the rows of E, the
+    /// spread in the direction of each row.
     pub fn bound(&self) -> (f64, bool) {
         let group_bounds: Vec<(f64, bool)> =
             self.groups.iter().map(|group| self.group_bound(group)).collect();

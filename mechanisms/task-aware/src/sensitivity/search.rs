@@ -1,4 +1,5 @@
-//! Search for the signs with the largest spread.
+//! Search for the signs ±1 of the rows of a matrix at which the signed sum of the rows has the largest
+//! spread.
 
 /// Maximum number of rows of a search. With more rows, only trivial searches would end.
 const MOST_ROWS: usize = 100;

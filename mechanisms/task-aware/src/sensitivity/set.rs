@@ -44,7 +44,7 @@ impl Set {
         }
     }
 
-    /// Returns the largest ℓ₁ distance of two points of the set, rounded up by two floats at most.
+    /// Returns the largest ℓ₁ distance of two points of the set, rounded up to at most the second next float.
     fn diameter(&self) -> f64 {
         match *self {
             Set::Interval { width } => width,
