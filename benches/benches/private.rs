@@ -19,7 +19,7 @@ fn autoencoder() -> Network<f32> {
     Network::new(both, Initialisation::Uniform, 1).expect("a network")
 }
 
-/// Returns the time of `steps` steps after the first, which allocates memory.
+/// Returns the time of `steps` training steps. One step before them allocates memory, and is not timed.
 fn steps(start: &Network<f32>, records: &Array2<f32>, noise: NoiseKind, steps: u64) -> Duration {
     let (mut first, mut last) = (None, Instant::now());
     let training = PrivateTraining { noise, ..PrivateTraining::default() };

@@ -1,5 +1,6 @@
 //! Times of numerical solvers by the size of their problem: ℓ₁ sensitivities, water-filling, and a linear
-//! support vector machine. The time of ground states is by λ, the weight of the second moment.
+//! support vector machine. For the ground state that gives noise of least Fisher information, times are by λ,
+//! the weight of the noise's second moment.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use linfa::Dataset;

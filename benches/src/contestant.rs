@@ -1,4 +1,5 @@
-//! Contestants, each timed once per round.
+//! Contestants of the performance page. A contestant is a method of computing some values, and is timed once
+//! per round.
 
 use crate::Result;
 use std::time::Instant;

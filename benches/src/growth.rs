@@ -27,7 +27,7 @@ pub(crate) enum GrowthLaw {
 pub(crate) struct Row {
     name: String,
     at: Box<dyn Fn(usize) -> Result<Contestant>>,
-    /// Nanoseconds at each size, after timing.
+    /// Median time at each size, in nanoseconds; empty before the timing.
     medians: Vec<f64>,
 }
 
@@ -45,7 +45,8 @@ impl GrowthLaw {
         }
     }
 
-    /// Fits the exponent or the base to these times, by least squares on logarithms.
+    /// Returns the exponent or the base of the growth law that fits `times` at `sizes` best, by least squares
+    /// on logarithms.
     fn fitted(self, sizes: &[usize], times: &[f64]) -> f64 {
         let sizes = sizes.iter().map(|&size| size as f64);
         let logarithms: Vec<f64> = times.iter().map(|time| time.ln()).collect();

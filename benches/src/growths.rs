@@ -19,12 +19,13 @@ use std::rc::Rc;
 const COLUMNS: usize = 30;
 const LATENTS: usize = 6;
 
-/// Numbers of records: up to a million, the size of a large comparison, and finally ten million.
+/// Numbers of records in a table. A large comparison of mechanisms has a million, and the last size is ten
+/// million.
 const RECORDS: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const WIDTHS: [usize; 5] = [10, 30, 100, 300, 1_000];
 const MOST_LATENTS: [usize; 8] = [4, 6, 8, 10, 12, 16, 20, 30];
 
-/// Tables of at least this number of values take seconds, so they are timed in only three rounds.
+/// Number of values from which a table is timed in only three rounds, because each round takes seconds.
 const MANY: usize = 20_000_000;
 
 /// Returns the first three sizes if growth is timed at small sizes only ([`Host::is_small`]), and otherwise

@@ -1,5 +1,5 @@
-//! Resources that all sections use: Python processes, a folder for files, and the choice between all sizes
-//! and small ones.
+//! Resources that all sections of the performance page use: Python processes, a folder for files, and the
+//! choice between all sizes and small ones.
 
 use crate::python::{self, Python};
 use crate::{Arguments, Contestant, Result};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Resources of the sections.
+/// Resources that all sections of the page use.
 pub(crate) struct Host {
     python: PathBuf,
     /// Python process that runs each peer's program, by the program; `None` if the process could not be

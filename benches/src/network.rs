@@ -83,7 +83,7 @@ pub(crate) fn on(threads: usize, name: String) -> Result<Contestant> {
     }))
 }
 
-/// Lower limits on the time of a training step.
+/// Contestants whose times are lower limits on the time of a training step.
 pub(crate) fn limits() -> Result<Vec<Contestant>> {
     let shapes = products::step_shapes(&architecture(), BATCH);
     let mut limits = vec![];

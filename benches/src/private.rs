@@ -98,8 +98,8 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     Ok(section.with_peers(opacus.iter().flat_map(peers)))
 }
 
-/// Returns the number of random bits that `draws` bulk draws of Gaussian noise use. The scale is 2²⁰ lattice
-/// steps, the smallest scale in a training run.
+/// Returns the number of random bits that `draws` bulk draws of Gaussian noise use. The standard deviation is
+/// 2²⁰ lattice steps, the smallest one in a training run.
 fn bits(draws: usize) -> Result<f64> {
     let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];

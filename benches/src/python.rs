@@ -1,5 +1,5 @@
-//! Peers in Python: numpy's noise, scikit-learn's support vector machines, and PyTorch's networks. The low
-//! bits of numpy's floating-point noise disclose records.
+//! Peers in Python: numpy's noise, scikit-learn's support vector machines, and PyTorch's networks. numpy's
+//! floating-point noise does not protect records, because the low bits of the noisy values disclose them.
 
 use crate::{Contestant, Result};
 use std::cell::RefCell;
@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
 /// Program that waits for a task, and answers with nanoseconds per value. A support vector machine is fitted
-/// with the loosest tolerance for which the objective is within a given share of the optimum. The program
-/// searches for this tolerance when it first receives the task.
+/// with the loosest tolerance for which the objective is within a given relative distance of the optimum. The
+/// program searches for this tolerance when it first receives the task.
 pub(crate) const NOISE_AND_MACHINES: &str = "
 import sys, time, warnings
 import sklearn

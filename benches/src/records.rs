@@ -30,7 +30,7 @@ pub(crate) fn design_in(name: &str, domain: RecordDomain) -> Result<Design> {
 
 /// Designs `task-aware-linear` from `volunteers` for a task that needs the first `latents` columns. Latents
 /// are the linear combinations of columns that the mechanism releases with noise. At ε = 1,000 the noise is
-/// small, so the design must have `latents` latents.
+/// small, and a design with another number of latents than `latents` is an error.
 pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
     let columns = volunteers.columns().len();
     let mut brief = Brief::new(domain(columns)?, Budget::pure(1e3)?);

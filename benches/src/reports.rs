@@ -1,5 +1,5 @@
-//! Reports, which are noisy answers of single people: answers about a category, frequencies estimated from
-//! them, reports of whole records, and synthetic records drawn from these reports.
+//! Reports, which are noisy answers of single people: answers about a categorical value, frequencies
+//! estimated from them, reports of whole records, and synthetic records drawn from these reports.
 
 use crate::{Contestant, Host, Result, Section};
 use rand_chacha::ChaCha20Rng;
@@ -16,7 +16,8 @@ const LEVELS: u64 = 100;
 const EPSILON: f64 = 1.0;
 const ANSWERS: u64 = 20_000;
 
-/// Number of wines from whose records the designs learn their codes, directions and gradients.
+/// Number of wines that are volunteers: the designs learn from their records, and all other wines are
+/// reported.
 const VOLUNTEERS: usize = 384;
 
 /// Kinds of frequency oracles, and the peer's name of each kind, or `None` if the peer lacks it.

@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Number of records in these sections.
+/// Number of records in the files of the sections in this module.
 const RECORDS: usize = 20_000;
 const COLUMNS: usize = 30;
 const VALUES: usize = RECORDS * COLUMNS;
@@ -93,7 +93,7 @@ impl Files {
         Ok(Reader::new(rows, &self.schema, None, OutOfBounds::Clip)?)
     }
 
-    /// Releases the whole file, and returns the released file in memory.
+    /// Releases the file of the given `format`, and returns the released file in memory.
     fn released(&self, format: Format, design: &Design) -> Result<Vec<u8>> {
         let local = local(design)?;
         let decoder = self.schema.decoder(&local.layout(), None);

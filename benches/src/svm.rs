@@ -23,7 +23,8 @@ pub(crate) fn wdbc(host: &Host) -> Result<Section> {
     section("wdbc", host)
 }
 
-/// Builds a section for the training records of a data set, encoded by their public bounds.
+/// Builds a section for the training records of the data set `name`. Their numbers are scaled by public
+/// bounds.
 fn section(name: &str, host: &Host) -> Result<Section> {
     let task = Task::<usize>::new(name, &host.scratch)?;
     let objective = |tolerance| {

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tempfile::TempDir;
 
-/// Program of the peer, MST in Python.
+/// Program of the peer dpmm, an implementation of the mechanism MST in Python.
 const PEER: &str = include_str!("../peers/dpmm_mst.py");
 
-/// Number of bins of each number, for all contestants.
+/// Number of bins of a numeric column, the same for all contestants.
 const BINS: usize = 16;
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
@@ -32,8 +32,8 @@ pub(crate) fn adult(host: &Host) -> Result<Section> {
 struct Task {
     data: DataSet,
     table: Rc<Table>,
-    /// Time of the code of MST's authors on the data set, in seconds of one core. The code is in no package
-    /// registry.
+    /// Time of the code by the authors of the mechanism MST on the data set, in seconds of one core. The code
+    /// is in no package registry.
     official: &'static str,
     /// File of the levels (bins or categories, by index) for peers that do not read our records: one 32-bit
     /// number for each of n records and m attributes.

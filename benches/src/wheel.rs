@@ -11,8 +11,8 @@ const RECORDS: usize = 200_000;
 const COLUMNS: usize = 10;
 const VALUES: usize = RECORDS * COLUMNS;
 
-/// Builds a section of releases in Rust from file to file. If Python is available, it also releases from
-/// table to table, and by a ticket, which is the stored secret of a release.
+/// Builds a section of releases from file to file in Rust. If Python is available, Python contestants release
+/// from file to file, from table to table, and by a ticket, the stored secret of a release.
 pub(crate) fn section(host: &Host) -> Result<Section> {
     let files = Rc::new(Files::for_parquet(RECORDS, COLUMNS)?);
     let design = records::design_in("laplace", files.domain()?)?;

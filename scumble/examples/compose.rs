@@ -1,6 +1,7 @@
-//! Composes mechanisms by columns, in sequence, with a shared budget, and with a curator. The guarantee of
-//! the composition and the columns of its release follow from the guarantees and columns of its mechanisms.
-//! An invalid composition is refused with the reason.
+//! Composes mechanisms that share a budget: for different columns, for features and label, in sequence for
+//! the same columns, and with a curator's mechanism for the features. The guarantee of the composition and
+//! the columns of its release follow from the guarantees and columns of its mechanisms. An invalid
+//! composition is refused with the reason.
 //!
 //! ```console
 //! $ cargo run --release --example compose

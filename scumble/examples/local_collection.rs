@@ -90,7 +90,7 @@ fn client(design: &Path, own: &[String; 2]) -> Result<Vec<String>, Failure> {
     Ok(decoder.decode(&released)?.into_iter().map(|cell| cell.text().into_owned()).collect())
 }
 
-/// Estimates from the design and the collected rows, as the learner.
+/// Estimates the mean alcohol content and the share of good wines from the design and the collected rows.
 fn learn(folder: &Path) -> Result<(), Failure> {
     let design = ShippedDesign::read(&folder.join("design.json"), &Registry::installed()?)?;
     let (table, noise) =

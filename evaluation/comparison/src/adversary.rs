@@ -40,7 +40,7 @@ impl fmt::Display for Adversary {
 }
 
 impl Adversary {
-    /// Checks the share of known records.
+    /// Checks `known_share`, the share of the records that the adversary knows.
     ///
     /// # Errors
     /// [`Error::Data`] for a share outside (0, 1).

@@ -15,8 +15,8 @@ use serde_json::Value;
 const FEWEST: usize = 20;
 
 impl Comparison {
-    /// Numbers of training records at which the learning curve is measured: a small number, repeatedly
-    /// doubled, and finally the number of records that a trial releases.
+    /// Numbers of training records at which the learning curve (a model's score by this number) is measured.
+    /// They are a small number, repeatedly doubled, and finally the number of training records of a trial.
     fn clean_sizes(&self) -> Vec<usize> {
         let (released, _) = self.split(0).sizes();
         let classes = match self.data.domain.target() {
@@ -58,8 +58,8 @@ impl Comparison {
     }
 
     /// One [`Reference`] (score without a release) for each model, metric and set of training data. `scored`
-    /// has the scores of all trials, cell by cell in the order of `cells`. `baseline` returns the baseline's
-    /// score by a metric in each trial.
+    /// has the scores of all trials, cell by cell in the order of `cells`. `baseline` returns, for a metric,
+    /// the scores of the majority-class or mean baseline in all trials.
     pub(super) fn references(
         &self,
         cells: &[Cell],

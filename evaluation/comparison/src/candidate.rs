@@ -57,7 +57,8 @@ impl Candidate {
         all.map(|parameters| Self { parameters: option(parameters), ..Self::new(self.plugin) }).collect()
     }
 
-    /// Values that this candidate has for the parameters that `tuned.tune` lists.
+    /// Values of the tuned parameters (the keys of `tuned.tune`) in this candidate, which is one of the
+    /// options of the candidate `tuned`.
     pub(super) fn chosen_of(&self, tuned: &Self) -> BTreeMap<String, Value> {
         let own = self.parameters.as_object().into_iter().flatten();
         let own = own.filter(|(name, _)| tuned.tune.contains_key(*name));

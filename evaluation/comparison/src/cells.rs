@@ -28,7 +28,8 @@ pub(super) struct Cell {
     /// values.
     pub(super) scorers: Vec<Scorer>,
     pub(super) learns_from: LearnsFrom,
-    /// Shuffling of the reports, if any. `epsilon` is then the central ε of the shuffled reports.
+    /// Shuffling of the reports, if any. The `epsilon` of the cell is then the central ε of the shuffled
+    /// reports.
     pub(super) shuffled: Option<Shuffled>,
 }
 
@@ -99,7 +100,7 @@ impl Entered<'_> {
     /// shuffling.
     ///
     /// The result is `None` if no shuffling bound is known for the mechanism, or if its parameters are chosen
-    /// on volunteers.
+    /// by scores on volunteers' records.
     fn shuffled_at(&self, epsilon: f64, local: f64) -> Result<Option<Cell>> {
         let shuffled = self.comparison.shuffled();
         if !self.candidate.tune.is_empty()

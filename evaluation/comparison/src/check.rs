@@ -54,8 +54,8 @@ impl Comparison {
         check_share("label_share", self.label_share)
     }
 
-    /// Checks the choices among several values of a parameter: each needs a non-empty list of values, and
-    /// records on which the values are compared.
+    /// Checks the parameters of mechanisms and models that the comparison chooses. Each needs a non-empty
+    /// list of values, and people by whose records or answers the values are compared.
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         let is_tuned = |candidate: &&Candidate| !candidate.tune.is_empty();

@@ -63,11 +63,12 @@ pub(super) fn scored(data: &DataSet, predicted: &Predicted, truth: &Target, rows
     scored
 }
 
-/// SHA-256, in hexadecimal, of all data that scores depend on: the records, their target, and their domain.
+/// SHA-256, in hexadecimal, of all data that scores depend on: the records, their target, their domain, the
+/// target's width, and the numbers of bins.
 ///
 /// # Errors
-/// [`Error::Data`] if the domain cannot be serialised, and [`Error::Core`] if rows cannot be selected. A
-/// loaded data set causes neither.
+/// [`Error::Data`] if the domain cannot be serialised, and [`Error::Core`] if rows cannot be selected.
+/// Neither error occurs for a data set that was loaded.
 pub(super) fn digest(data: &DataSet) -> Result<String> {
     let mut digest = Sha256::new();
     let domain = serde_json::to_vec(&(&data.domain, data.target_width, data.bins()));

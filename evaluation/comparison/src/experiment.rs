@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Default share of test records in a split by time. The test records are the most recent ones.
 const DEFAULT_TEST_SHARE: f64 = 0.2;
 
-/// Largest number of combinations of a grid. A larger grid is assumed to be a mistake.
+/// Largest number of combinations of the values in `grid`. A larger grid is assumed to be a mistake.
 const MOST_COMBINATIONS: usize = 10_000;
 
 /// Comparison that a TOML file describes. Missing settings have their defaults.
@@ -93,7 +93,7 @@ struct Split {
     unlabelled: bool,
     #[serde(default)]
     validation: f64,
-    /// Column of dates, for a split by time.
+    /// Column of dates, for a split by time: the most recent records are test records.
     by: Option<String>,
     #[serde(default)]
     balance: bool,
@@ -113,8 +113,8 @@ enum Kind {
     Time,
 }
 
-/// Mechanism or model. `set` fixes parameters. `grid` lists values of a parameter that are all compared.
-/// `tune` lists values of a parameter, of which the comparison chooses one.
+/// Entry of the file for a mechanism or a model. `set` fixes parameters. `grid` lists values of a parameter
+/// that are all compared. `tune` lists values of a parameter, of which the comparison chooses one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
@@ -183,8 +183,9 @@ impl Experiment {
     ///
     /// # Errors
     /// [`Error::File`] for an unknown data set, for one that is missing in the [folder](datasets::folder) of
-    /// data sets, and if `input`, `schema` and `target` are incomplete. If the input file or its schema
-    /// cannot be read, [`Error::DataSet`] for a split by time, and [`Error::Records`] for any other split.
+    /// data sets, and unless `[data]` is empty or has either `name`, or `input` with `schema` and `target`.
+    /// If the input file or its schema cannot be read, the error is [`Error::DataSet`] for a split by time,
+    /// and [`Error::Records`] for any other split.
     pub fn data(&self) -> Result<DataSet> {
         let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
         let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
@@ -210,7 +211,7 @@ impl Experiment {
         }
     }
 
-    /// Mechanisms of the experiment, with one candidate for each combination of a grid.
+    /// Mechanisms of the experiment: one candidate for each combination of values in a mechanism's `grid`.
     ///
     /// If the file names no mechanism or sets `all_quick`, every mechanism with a quick design is included,
     /// except for the names in `leave_out`.

@@ -17,7 +17,7 @@ use std::ops::{Range, RangeInclusive};
 
 /// Number of bins of equal width for a number.
 const BINS: usize = 16;
-/// Largest number of pairs of columns.
+/// Largest number of pairs of columns whose distances are computed.
 const MOST_PAIRS: usize = 1_000;
 /// Number of random queries.
 const QUERIES: usize = 1_000;
@@ -145,7 +145,8 @@ impl Compared<'_> {
         (counts.values().map(difference).sum::<f64>() + without_records) / 2.0
     }
 
-    /// Mean absolute error of the released table's answers to the queries in `workload`.
+    /// Mean absolute difference between the answers of the released and the training records to the queries
+    /// in `workload`.
     fn workload_error(&self, workload: &[Vec<Condition>]) -> f64 {
         mean(workload.iter().map(|query| {
             let answer = self.released.as_ref().map_or_else(|| self.even(query), |table| table.share(query));
@@ -153,7 +154,8 @@ impl Compared<'_> {
         }))
     }
 
-    /// Share of uniformly spread records that meet all conditions of `query`.
+    /// Share of records that meet all conditions of `query`, for records that are spread uniformly over the
+    /// bins.
     fn even(&self, query: &[Condition]) -> f64 {
         let share =
             |(at, cells): &Condition| cells.clone().count() as f64 / self.attributes[*at].levels() as f64;

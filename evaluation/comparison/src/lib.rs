@@ -98,8 +98,8 @@ pub struct Comparison {
     pub protect: Option<Protect>,
     /// Share of ε for the label, in (0, 1), if a separate mechanism releases the label.
     pub label_share: f64,
-    /// Also compares local mechanisms with a shuffler, which permutes all people's reports at random. The
-    /// central ε of the shuffled reports is then one of `epsilons`.
+    /// If true, also includes rows in the shuffler's trust model: a shuffler permutes all people's reports of
+    /// a local mechanism at random. The central ε of the shuffled reports is then one of `epsilons`.
     pub shuffler: bool,
     /// If true, models learn only from the release. If false, they also learn from the volunteers' records,
     /// provided that these have labels.

@@ -25,7 +25,7 @@ pub enum Metric {
     ///
     /// The area is the probability that a record of the class scores higher for this class than a record
     /// outside it; a tie counts half. The value is NaN if a model has no class scores. It is also NaN if the
-    /// release has a key that decodes predictions, and decoding changes them.
+    /// release has a key that decodes predictions, and decoding changes at least one of them.
     Auc,
     /// Root of the mean squared error, in the target's unit.
     Rmse,
@@ -69,8 +69,8 @@ pub enum Metric {
     /// the training records. It is the mean over all pairs of columns, or over 1,000 random pairs if there
     /// are more than 45 columns, including the target.
     TwoWayDistance,
-    /// Mean absolute error of the released table's answers to 1,000 random queries. Each query asks for the
-    /// share of records that meet two or three conditions.
+    /// Mean absolute difference between the answers of the released table and of the training records to
+    /// 1,000 random queries. Each query asks for the share of records that meet two or three conditions.
     WorkloadError,
 }
 
@@ -248,9 +248,10 @@ impl Metric {
         format!("{}{unit}", self.shown(value))
     }
 
-    /// Score of `prediction` against `truth`, both for the same records. A difference of 1 between encoded
-    /// targets is `width` in the target's own unit. The result is `None` if `prediction` and `truth` have
-    /// different kinds of target, or if the metric does not apply to this kind.
+    /// Score of `prediction` against `truth`, both for the same records. `width` is the difference of a
+    /// numeric target's bounds, which converts an error of encoded targets to the target's unit. The result
+    /// is `None` if `prediction` and `truth` have different kinds of target, or if the metric does not apply
+    /// to this kind.
     pub(super) fn score(self, prediction: &Predicted, truth: &Target, width: f64) -> Option<f64> {
         match (&prediction.target, truth) {
             (Target::Class(predicted), Target::Class(truth)) => match self {

@@ -45,8 +45,8 @@ struct Learner {
 
 type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
-/// [`Learner`] of classes, with the hyper-parameters that `$params` reads. For a noise-aware learner, the
-/// parameters have a method `$setter` that sets the probabilities with which the mechanism flips labels.
+/// [`Learner`] of classes. `$params` converts [`Settings`] to the hyper-parameters of the model. For a
+/// noise-aware learner, their method `$setter` sets the probabilities with which the mechanism flips labels.
 macro_rules! learner {
     ($name:literal, $title:literal, $settings:ident, $params:ident $(, $setter:ident)?) => {
         Learner {
@@ -106,7 +106,8 @@ const LEARNERS: &[Learner] = &[
     },
 ];
 
-/// Passes `known` to `params` by the method `tell`, or returns `params` unchanged if `known` is `None`.
+/// Passes `known`, the known noise of a release, to `params` by the method `tell`. Returns `params` unchanged
+/// if `known` is `None`.
 fn with_known<P, K>(params: P, known: Option<K>, tell: fn(P, K) -> P) -> P {
     match known {
         Some(known) => tell(params, known),

@@ -47,7 +47,8 @@ pub struct Outcome {
     /// Number of volunteers. Designs may learn from the volunteers' records. In no trial are these records
     /// training or test records.
     pub volunteers: usize,
-    /// Number of people per trial who answer in private validation. Their records are not released.
+    /// Number of people per trial who answer in private validation: they say by randomised response whether a
+    /// model is right about them. Their records are not released.
     pub asked: usize,
 }
 

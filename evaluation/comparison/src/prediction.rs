@@ -44,7 +44,8 @@ impl Predicted {
     }
 
     /// Joins the predictions of `parts`. Each part has the indices of its records in the result, and the
-    /// predictions for them. The scores cover all classes that any part has scores for.
+    /// predictions for them. If all parts have class scores, the result has scores of every class that any
+    /// part scores, with 0 where a part lacks one.
     pub(super) fn joined(parts: &[(Vec<usize>, Self)]) -> Self {
         let records = parts.iter().map(|(rows, _)| rows.len()).sum();
         let classes: BTreeSet<usize> = parts

@@ -106,7 +106,7 @@ impl Comparison {
     }
 
     /// Rows of a comparison with a single candidate, without the scores of models that learn from no release.
-    /// The rows decide between options of the candidate's or the model's parameters.
+    /// These rows serve to compare options (combinations of parameter values) of the candidate or the model.
     pub(super) fn rehearse(&self) -> Result<Vec<Row>> {
         check_learnable(&self.data)?;
         self.check_settings()?;

@@ -15,8 +15,8 @@ pub(super) struct Scored {
     pub(super) influences: BTreeMap<Metric, Vec<f32>>,
     /// Time of the release and of the scorer, in seconds.
     pub(super) seconds: f64,
-    /// Index of the model's option that was best by the answers in private validation; `None` without private
-    /// validation.
+    /// Index of the model's option that was best by the people's answers in private validation (randomised
+    /// responses to whether a model is right about a person); `None` without private validation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) chosen: Option<usize>,
 }

@@ -13,7 +13,7 @@ pub(super) struct Shuffled {
     pub(super) delta: f64,
 }
 
-/// Largest local ε of a report.
+/// Upper limit of the local ε of a report in [`shuffled_epsilons`](Comparison::shuffled_epsilons).
 const LARGEST: f64 = 16.0;
 /// Reciprocal of the step between values of local ε, which have three decimals.
 const DECIMALS: f64 = 1000.0;

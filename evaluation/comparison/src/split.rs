@@ -142,8 +142,8 @@ impl Splitting {
         (volunteers, others)
     }
 
-    /// Shuffles the rows. If the split is stratified, the first n rows have, for every n, approximately the
-    /// class shares of all rows.
+    /// Shuffles the rows. If the split is stratified, the first n rows have, for every n, nearly the same
+    /// share of each class as all rows.
     fn draw(&self, rows: &mut Vec<usize>, data: &DataSet, rng: &mut impl Rng) {
         rows.shuffle(rng);
         if let (true, Target::Class(classes)) = (self.stratified, data.table.target()) {
@@ -314,7 +314,7 @@ fn some_of(rows: &mut Vec<usize>, share: f64, rng: &mut impl Rng) -> Vec<usize> 
     taken
 }
 
-/// Orders `rows` so that the first n rows have, for every n, approximately the class shares of all rows.
+/// Orders `rows` so that the first n rows have, for every n, nearly the same share of each class as all rows.
 ///
 /// `classes` has the class of each row. In a class with N rows, the row with index i, counted from 0, is
 /// placed at the fraction (i + `offset`)/N of all rows. Rows of one class keep their order.

@@ -12,10 +12,11 @@ use super::split::interleave;
 use ndarray::{Array1, Array2, Axis, Zip};
 use scumble_core::{Table, Target};
 
-/// Number of equal steps from 0 to 1 in the weight of the volunteers' model. Among equally good weights, the
-/// largest is used.
+/// Number of equal steps from 0 to 1 between the candidate weights of the volunteers' model, for classes.
+/// Among equally good weights, the largest is used.
 const WEIGHTS: usize = 20;
-/// Exponents k of the candidate scales √2^k. Scores are multiplied by a scale before the softmax.
+/// Exponents k of the candidate scales √2^k. A scale multiplies class scores before the softmax makes them
+/// probabilities.
 const SCALES: std::ops::RangeInclusive<i32> = -10..=14;
 /// Lower limit of probabilities before their logarithm.
 const LEAST: f64 = 1e-6;
@@ -100,7 +101,8 @@ impl Two<'_> {
     }
 }
 
-/// Weighted mean of two models' predicted numbers. The weight minimises the squared error on the volunteers.
+/// Weighted mean of two models' predicted numbers. The weight in [0, 1] minimises the squared error on the
+/// volunteers, the first records, with targets `truth`.
 fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Array1<f64> {
     let (mut product, mut square) = (0.0, 0.0);
     for ((released, own), truth) in released.iter().zip(own).zip(truth) {
@@ -111,7 +113,8 @@ fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Ar
     Zip::from(released).and(own).map_collect(|released, own| released + weight * (own - released))
 }
 
-/// Weighted mean of two models' class probabilities. The weight maximises the likelihood on the volunteers.
+/// Weighted mean of two models' class probabilities. The weight maximises the likelihood of the volunteers'
+/// classes `truth`.
 fn classes(scores: [&ClassScores; 2], truth: &Array1<usize>) -> Predicted {
     let known = scores.iter().flat_map(|scores| scores.classes.iter().copied());
     let levels = known.chain(truth.iter().copied()).max().map_or(1, |last| last + 1);
@@ -138,7 +141,8 @@ fn classes(scores: [&ClassScores; 2], truth: &Array1<usize>) -> Predicted {
     Predicted { target, scores: Some(ClassScores { classes: (0..levels).collect(), values }) }
 }
 
-/// Mean logarithm of the probability of the true class, over the first records, whose classes are in `truth`.
+/// Mean logarithm of the probability of the true class over the volunteers, whose classes are in `truth`.
+/// Their probabilities are in the first rows of `shares` (n records × K classes).
 fn log_likelihood(shares: &Array2<f64>, truth: &Array1<usize>) -> f64 {
     let logarithms = truth.iter().enumerate().map(|(row, class)| shares[[row, *class]].max(LEAST).ln());
     logarithms.sum::<f64>() / truth.len() as f64

@@ -64,7 +64,7 @@ impl Key {
 #[serde(deny_unknown_fields)]
 struct Line<T> {
     key: Key,
-    /// Description of the trial for people.
+    /// Description of the trial, for people who read the file.
     of: Value,
     #[serde(flatten)]
     found: T,

@@ -18,7 +18,7 @@ pub(super) struct Stored<'a> {
     keys: Vec<Key>,
 }
 
-/// All inputs that the scores of a cell depend on, except for the trial and the scorer.
+/// All inputs that the scores of a cell depend on, except for the number of the trial and the scorer.
 #[derive(Serialize)]
 struct Everything<'a> {
     scumble: &'a str,

@@ -109,7 +109,7 @@ impl<'a> Trial<'a> {
     /// would have been released without noise.
     ///
     /// If the release has a key that decodes predictions, and decoding changes them, the class scores are
-    /// dropped: they do not apply to the changed predictions.
+    /// dropped, because they belong to the predictions before decoding.
     fn predicted(&self, model: &Model, records: &Table, viewed: &Table) -> Result<Predicted> {
         if let Some(released) = self.seen.key.model() {
             return Ok(Predicted::by(released, records)?);
@@ -141,7 +141,8 @@ impl<'a> Trial<'a> {
         Ok(Two { released: &released, own: &own, truth: volunteers.target() }.stacked())
     }
 
-    /// Predictions for the test records by the option that private validation chooses, and its index.
+    /// Predictions for the test records by the model's option (combination of hyper-parameters) that private
+    /// validation chooses, and the option's index.
     fn predicted_by_chosen(&self, model: &Model) -> Result<(Predicted, usize)> {
         let asked = self.split.asked.len();
         // One table has the people who answer, and then the test records, so that each option learns only

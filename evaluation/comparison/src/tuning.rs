@@ -1,4 +1,5 @@
-//! Choice of parameters among several values, on volunteers or by private validation.
+//! Choice of parameters among several values, on volunteers or by private validation. An *option* is one
+//! combination of these values.
 //!
 //! In private validation, people whose records are not released answer by randomised response whether a model
 //! is right about them. Test records are never used for a choice.
@@ -23,7 +24,7 @@ const TEST_SHARE: f64 = 1.0 / 3.0;
 const SHAPING_SHARE: f64 = 0.5;
 
 /// Coverage probability of the confidence intervals that private validation computes for accuracies. The
-/// choice does not depend on it.
+/// choice of an option does not depend on this probability.
 const LEVEL: f64 = 0.95;
 
 /// Text for people about a choice of parameters at one or more budgets.
@@ -154,8 +155,8 @@ pub(super) fn chosen_by_volunteers(mut release: Guarantee) -> Guarantee {
     release
 }
 
-/// Guarantee for every person, if some people's records were released, and other people answered at `epsilon`
-/// in private validation.
+/// Guarantee for every person: the records of some people were released with the guarantee `release`, and
+/// other people answered at `epsilon` in private validation.
 ///
 /// # Errors
 /// [`Error::Core`] for an invalid ε.

@@ -26,7 +26,8 @@ pub struct Worth {
     pub lower: f64,
     /// Upper end of the interval.
     pub upper: f64,
-    /// Upper bound for any mechanism with the same guarantee, if a theorem gives one: see [`at_most`].
+    /// Upper bound on the worth of a release by any mechanism with the same guarantee, if a theorem gives
+    /// one: see [`at_most`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
     /// Number of records that a trial releases.
@@ -119,8 +120,8 @@ impl LearningCurve {
     }
 
     /// Worth of a release on which a model has these `scores`, one per trial. For one trial the interval is
-    /// from zero to the largest size. The result is `None` for a non-finite score or if the number of scores
-    /// differs from the number of trials.
+    /// from zero to the largest number of records on the curve. The result is `None` for a non-finite score
+    /// or if the number of scores differs from the number of trials.
     pub fn worth(&self, scores: &[f64]) -> Option<Worth> {
         if scores.len() != self.scores[0].len() || scores.iter().any(|score| !score.is_finite()) {
             return None;

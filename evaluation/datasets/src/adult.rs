@@ -75,7 +75,8 @@ fn push_rows(encoded: &mut Encoded, schema: &Schema, stored: &Stored) -> Result<
     Ok(())
 }
 
-/// Removes the full stop at the end of test records' labels.
+/// Removes the full stop at the end of a label, which only test records have. `place` is the index of the
+/// column in [`FILE_COLUMNS`].
 fn cell(cell: &str, place: usize) -> &str {
     if FILE_COLUMNS[place] == TARGET { cell.strip_suffix('.').unwrap_or(cell) } else { cell }
 }

@@ -1,4 +1,4 @@
-//! CSV files with a header, whose cells are changed before they are encoded.
+//! CSV files with a header, for data sets that change cells before encoding them.
 
 use crate::Result;
 use crate::stored::Stored;

@@ -30,7 +30,7 @@ pub struct Input<'a> {
     pub schema: &'a Path,
     /// The column to learn.
     pub target: &'a str,
-    /// The given parts of the text format, such as the delimiter. Parts that are not given are recognised
+    /// The text format of the file, such as its delimiter. Properties that it does not state are recognised
     /// from the file.
     pub format: TextFormat,
     /// Classification or regression, if the schema permits both.
@@ -43,8 +43,8 @@ impl<'a> Input<'a> {
         Self { file, schema, target, format: TextFormat::default(), learning: None }
     }
 
-    /// Loads the data set from the records that `read` returns. The second value that `read` returns is
-    /// passed on.
+    /// Loads the data set from the records that `read` reads by the schema. Returns it with the second value
+    /// that `read` returns.
     fn load<T>(&self, read: impl FnOnce(Reader) -> Result<(Loaded, T)>) -> Result<(DataSet, T)> {
         let schema = Schema::read(self.schema)?.for_learning(self.target, self.learning)?;
         let rows = open(self.file, &self.format)?;
@@ -80,9 +80,10 @@ pub struct DataSet {
     /// Number of different values of a numeric target. It is `None` unless all values are whole numbers and
     /// at most 12 different ones occur. Such values may be codes of classes.
     pub codes: Option<usize>,
-    /// The given kind of learning, classification or regression.
+    /// The kind of learning, classification or regression, that the input of [`read`](DataSet::read) states;
+    /// `None` if it follows from the schema.
     pub learning: Option<Learning>,
-    /// The recognised text format of the file, for display.
+    /// Description of the text format that was recognised in the file, for display.
     pub recognised: Option<String>,
     /// True if the records are public. Records of a [`Source`](crate::Source) are public, and records of a
     /// user's file are not.
@@ -142,7 +143,8 @@ impl DataSet {
         Ok(Self { table, train_records: Some(records.saturating_sub(test).max(1)), ..data })
     }
 
-    /// Creates a data set with the same description and the records of `table`, without a split.
+    /// Creates a data set with the records of `table`, and with the same target, schema and domain as this
+    /// one. It has no split.
     pub fn with_table(&self, name: String, table: Table) -> Self {
         Self {
             name,

@@ -75,7 +75,7 @@ fn encoder(schema: &Schema, target: &str, file: &str, out_of_bounds: OutOfBounds
     Ok(schema.encoder(&header, Some(target), out_of_bounds, file)?)
 }
 
-/// Converts the features and a real target of an encoded table to the units of its schema.
+/// Converts the features and a real target of an encoded table to the units of `schema`.
 pub(crate) fn measured(schema: &Schema, target: &str, encoded: &Table) -> Result<Table> {
     let bounds = schema.columns().iter().filter_map(|column| match column.kind {
         Kind::Real { lower, upper, .. } => Some((column.name.as_str(), lower, upper - lower)),

@@ -1,9 +1,10 @@
 //! Power of a house in France (Hebrail and Berard 2012), hour by hour. The features are the mean powers of
 //! the 24 hours of a day, and the target is the mean power of the next day.
 //!
-//! A day without a next day in the file is left out. The target of the last training record is the mean of
-//! the first test record's day. The published results of task-aware privacy on these data need no target.
-//! Their input is the matrix that [`power`] returns, in kW (1,417 days × 24 hours).
+//! A day without a next day in the file is left out. The target of the last training record is the mean power
+//! of the next day, and the powers of this day are the features of the first test record. The published
+//! results of task-aware privacy on these data need no target. Their input is the matrix that [`power`]
+//! returns, in kW (1,417 days × 24 hours).
 
 use crate::csv_file::CsvFile;
 use crate::encoded::Encoded;

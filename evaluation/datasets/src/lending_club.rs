@@ -76,7 +76,7 @@ pub(crate) fn load_default(folder: &Path) -> Result<DataSet> {
 }
 
 /// Columns of one table in the data join of *Learning to noise*, which combines two tables with different
-/// columns of the same loans. E.1.3 names eight columns of this table.
+/// columns of the same loans. Section E.1.3 of the paper names eight columns of this table.
 ///
 /// Six of the eight are listed here: the number of open credit lines, the state, home ownership, the length
 /// of employment, bankruptcies and the credit history. The paper has the month of the earliest credit line

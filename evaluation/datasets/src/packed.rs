@@ -30,8 +30,8 @@ pub struct PackedTable {
     packed: Option<Packed>,
 }
 
-/// Packed records in sequence. Each record has `stride` bytes, with one field per column in the order of
-/// `columns`.
+/// Packed records, one after the other in `bytes`. Each record has `stride` bytes, with one field per column
+/// in the order of `columns`.
 #[derive(Debug, Clone, PartialEq)]
 struct Packed {
     columns: Vec<String>,
@@ -43,7 +43,7 @@ struct Packed {
 /// The storage of a column.
 #[derive(Debug, Clone, PartialEq)]
 enum Field {
-    /// The index of the value in this table.
+    /// One byte: the index of the value among the at most 256 values of the column.
     Code(Arc<[f64; 256]>),
     Single,
     Double,

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Maximum number of bytes of a file. No file of these data sets has more, but a packed file may claim
-/// terabytes.
+/// Maximum number of bytes of an unpacked file. No file of these data sets has more, but a malicious packed
+/// file may unpack to terabytes.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Maximum memory for unpacking .xz, in KiB. The strongest setting of xz needs 65 MiB.

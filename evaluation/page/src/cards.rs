@@ -59,7 +59,7 @@ fn guaranteed(rows: &[Row], claimed_epsilon: Option<f64>) -> String {
     row.map_or(String::new(), |row| row.guarantee.summary())
 }
 
-/// The CSS class of a card's heading, if it differs from the default.
+/// The CSS class of a heading in a card, for the headings with a style of their own; `None` for all others.
 fn class_of(heading: &str) -> Option<&'static str> {
     match heading {
         "guarantee" => Some("first"),

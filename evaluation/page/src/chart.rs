@@ -1,4 +1,5 @@
-//! Charts of scores against ε, and of scores against an adversary's success, as inline SVG.
+//! Charts of scores against ε, and of scores against an adversary's success, as inline SVG. A *series* has
+//! the scores of one mechanism with fixed parameters, one per budget ε.
 //!
 //! This crate writes the SVG itself, because the SVG of the crate `plotters` has fixed fonts and colours, and
 //! no classes or groups. An SVG of `plotters` cannot adapt to dark mode, paper or a phone, and neither
@@ -13,23 +14,24 @@ use scumble_comparison::{Metric, Row, Scores, Series, in_words};
 const WIDE: f64 = 800.0;
 /// The right edge of the plot.
 const END: f64 = WIDE - 190.0;
-/// The distance between the plot's sides and the outermost budgets.
+/// The distance of the smallest budget from the left side of the plot, and of the largest from the right
+/// side.
 const PAD: f64 = 30.0;
-/// The width of a character of a label, at its largest.
+/// Upper bound on the width of a character in a label.
 const CHARACTER: f64 = 12.0;
-/// The distance between the names of two series.
+/// The vertical distance between the names of two series.
 const LINE: f64 = 14.0;
-/// Maximum length of a name to the right of the plot.
+/// Maximum number of characters of a name to the right of the plot.
 const LONGEST: usize = 27;
 
-/// A row with its position on the chart.
+/// A row (the score of one mechanism at one ε) with its horizontal position on the chart.
 struct Marker<'a> {
     x: f64,
     row: &'a Row,
     epsilon: f64,
 }
 
-/// A score that needs no release, such as the baseline's, and its name `what` on the chart.
+/// The score `score` without a release, such as the baseline's, and its name `what` on the chart.
 pub(super) struct Known {
     pub(super) what: String,
     pub(super) score: f64,
@@ -45,9 +47,9 @@ struct Label {
     ink: String,
 }
 
-/// The chart of `scores` at the budgets `epsilons`. Mechanisms in the cast are in colours, and other
-/// mechanisms with differential privacy are grey. `known` has scores that need no mechanism. `all` has
-/// elements that only a separate image needs, such as styles.
+/// The chart of `scores` at the budgets `epsilons`. Mechanisms in `cast` are in colours, and other mechanisms
+/// with differential privacy are grey. `known` has scores that need no release. `all` has additional SVG
+/// elements for a chart in its own file, such as styles.
 pub(super) fn chart(scores: &Scores, epsilons: &[f64], known: &[Known], cast: &Cast, all: Markup) -> Markup {
     let metric = scores.metric;
     let across = Across::new(epsilons);
@@ -139,7 +141,7 @@ fn named(mut labels: Vec<Label>) -> Markup {
     }
 }
 
-/// A name shortened to the space to the right of the plot.
+/// A name, shortened so that it fits to the right of the plot.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -308,12 +310,13 @@ pub(super) fn sample(ink: &str, place: usize) -> Markup {
     }
 }
 
-/// Returns true if the scores have a logarithmic scale.
+/// Returns true if the chart of `scores` and `known` has a logarithmic scale.
 pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
     Gauge::new(scores, known).axis.is_logarithmic()
 }
 
-/// Returns true if a mean is below the scale of the chart, and is drawn at its lower edge.
+/// Returns true if at least one mean in `scores` is below the scale, so that the chart shows it at the lower
+/// edge.
 pub(super) fn is_cut(scores: &Scores) -> bool {
     let rows = scores.series.iter().flat_map(|series| series.rows);
     rows.into_iter().any(|row| row.mean < lowest_shown(scores.metric))
@@ -381,7 +384,7 @@ struct Gauge {
     metric: Metric,
 }
 
-/// The scale of errors is logarithmic if the largest mean exceeds the smallest by more than this factor. On a
+/// The scale of errors is logarithmic if the largest mean is more than this number times the smallest. On a
 /// linear scale, all small errors would have nearly the same position.
 const MANY_MAGNITUDES: f64 = 8.0;
 
@@ -439,7 +442,7 @@ fn lowest_shown(metric: Metric) -> f64 {
     if metric == Metric::R2 { -1.0 } else { f64::NEG_INFINITY }
 }
 
-/// The number of axis units per unit of the score. Shares are in per cent.
+/// Factor from a score to its number on the axis: 100 for shares, which are in per cent, and otherwise 1.
 fn scale(metric: Metric) -> f64 {
     if metric.is_share() { 100.0 } else { 1.0 }
 }

@@ -48,8 +48,8 @@ impl Page<'_> {
         }
     }
 
-    /// Section with charts of the first model's scores against an adversary's success. The chart of the first
-    /// attack is visible, and the charts of other attacks are in collapsed sections.
+    /// Section with one chart per metric of an adversary: the first model's scores against the adversary's
+    /// success. The first chart is visible, and the others are in collapsed sections.
     pub(super) fn tradeoffs(&self, scores: &[Scores], cast: &Cast) -> Markup {
         let attacks: Vec<&Scores> = scores.iter().filter(|scores| scores.metric.is_of_adversary()).collect();
         let (Some(utility), [first, others @ ..]) = (scores.first(), &attacks[..]) else {

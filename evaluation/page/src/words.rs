@@ -14,7 +14,8 @@ pub(super) fn number(value: f64, shown: Markup) -> Markup {
     html! { td.number data-value=(key) { (shown) } }
 }
 
-/// A warning mark if a claim is void. The tooltip gives the reasons, and the card explains them in full.
+/// A warning mark if a claim of `guarantee` is void. The mark's tooltip gives the reasons, and the
+/// mechanism's card (its guarantee in words) explains them in full.
 pub(super) fn warned(guarantee: &Guarantee) -> Markup {
     let warnings = guarantee.warnings();
     html! { @if !warnings.is_empty() { " " strong.warning title=(warnings.join("; ")) { "WARNING" } } }

@@ -64,16 +64,16 @@ pub(super) enum AccountCommand {
     /// Upper bounds on the accuracy of a classifier of private records with equally frequent classes. One
     /// bound is for Laplace noise in a latent space, and one for any ε-local differential privacy.
     LaplaceAccuracy(LaplaceAccuracyArguments),
-    /// Number of mixed and transformed records that may be released while the theorem still excludes recovery
-    /// within an error (Dauntless, Corollary 1 and Theorem 3, corrected). This guarantee is not differential
-    /// privacy.
+    /// Number of samples that may be released while the theorem excludes recovery within an error (Dauntless,
+    /// Corollary 1 and Theorem 3, corrected). A sample is a mixed record (a private plus a public record),
+    /// transformed by random weights. This guarantee is not differential privacy.
     Pac(PacArguments),
     /// PAC privacy: upper bound on inference success for a leakage in nats (or the nats for a success), and
-    /// the Gaussian noise that meets it. The bound is an average over the prior, and not differential
-    /// privacy.
+    /// the Gaussian noise that keeps the leakage within these nats. The success is an average over the prior,
+    /// and the bound is not differential privacy.
     MutualInformation(MutualInformationArguments),
-    /// Records times a random Gaussian matrix, with their singular values raised by v (Dauntless, Theorem 5,
-    /// corrected): the epsilon of this release, or the least v for an epsilon.
+    /// A matrix of records, each singular value s raised to √(s² + v²), times a random Gaussian matrix
+    /// (Dauntless, Theorem 5, corrected): the epsilon of this release, or the least v for an epsilon.
     MultiplicativeDp(MultiplicativeArguments),
 }
 
@@ -165,7 +165,8 @@ pub(super) struct PacArguments {
     /// d′: width of a released record, d by default; for theorem-3 only.
     #[arg(long, value_name = "d'")]
     out_dim: Option<u64>,
-    /// β: the weights, or the weights of their inverse, are uniform on [−β, β].
+    /// β: the weights of the transformation (theorem-3), or of its inverse (corollary-1), are uniform on [−β,
+    /// β].
     #[arg(long, value_parser = number::parse, value_name = "B", allow_hyphen_values = true)]
     beta: f64,
     /// Variance of each coordinate of the public part of a mixed record.
@@ -221,9 +222,9 @@ pub(super) struct MutualInformationArguments {
         allow_hyphen_values = true
     )]
     prior_success: f64,
-    /// Variances of the values before noise is added, under the prior distribution of the data, along
-    /// uncorrelated directions. Prints the noise variance for each direction. The sum of the noise variances
-    /// is the least possible.
+    /// Variances of the released values before noise is added, in uncorrelated coordinates, under the prior
+    /// distribution of the data. Prints the noise variance for each coordinate. The sum of the noise
+    /// variances is the least possible.
     #[arg(
         long,
         value_parser = number::parse,
@@ -257,13 +258,13 @@ pub(super) struct MultiplicativeArguments {
     /// least ε.
     #[arg(long, value_parser = number::parse, value_name = "D", allow_hyphen_values = true)]
     delta: Option<f64>,
-    /// δ₀: part of δ for the direction of a column.
+    /// δ₀: part of δ for an unlikely direction of a column of the random matrix.
     #[arg(long, value_parser = number::parse, value_name = "D0", allow_hyphen_values = true)]
     delta_0: Option<f64>,
-    /// δᵣ: part of δ for the length of a column.
+    /// δᵣ: part of δ for a column of the random matrix that is too long.
     #[arg(long, value_parser = number::parse, value_name = "DR", allow_hyphen_values = true)]
     delta_r: Option<f64>,
-    /// δ̃: part of δ for the composition of the columns.
+    /// δ̃: part of δ for the composition of the released columns.
     #[arg(long, value_parser = number::parse, value_name = "DT", allow_hyphen_values = true)]
     delta_t: Option<f64>,
 }
@@ -606,7 +607,8 @@ fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer,
     Ok(Answer { json, text })
 }
 
-/// Returns v, and the ε and the three parts of δ at v. Solves for the quantities that `arguments` omit.
+/// Returns v, and the ε of the release with this v and the three parts of its δ. Solves for the quantities
+/// that `arguments` omit.
 fn solve_multiplicative(
     arguments: &MultiplicativeArguments,
     release: &Release,

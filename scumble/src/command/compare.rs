@@ -216,7 +216,7 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
 /// Mechanisms that a plain comparison (one whose options choose neither data nor mechanisms) adds to all
-/// quick mechanisms. Each has a parameter that cuts its time to a second.
+/// quick mechanisms. Each comes with a parameter and a value for it that cuts its time to a second.
 const SLOW_ONES: [(&str, &str, u64); 1] = [("vlm", "epochs", 20)];
 
 impl CompareArguments {
@@ -487,8 +487,8 @@ fn scores(comparison: &Comparison, scores: &Scores) -> String {
     table.trim_fmt()
 }
 
-/// Formats the loosest of the bounds on an adversary's score that guarantees of whole records imply, at each
-/// finite budget. Returns an empty string if no guarantee implies a bound.
+/// Formats, for each finite budget, the loosest bound on an adversary's score that the guarantee of a
+/// compared mechanism implies. Returns an empty string if no guarantee implies a bound.
 fn allowed(comparison: &Comparison, scores: &Scores) -> String {
     let metric = scores.metric;
     let loosest = |epsilon: f64| {

@@ -239,7 +239,7 @@ fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Resu
 }
 
 /// Assigns columns to the named mechanisms. A composition with a label share but no mechanism for the label
-/// gets one.
+/// gets randomised response or Laplace noise for it.
 fn parts<'a>(
     registry: &'a Registry,
     arguments: &'a DesignArguments,
@@ -291,7 +291,7 @@ fn parts<'a>(
     Ok(parts)
 }
 
-/// Returns the columns that no part releases.
+/// Returns the columns that no mechanism in `parts` releases.
 fn left_out<'a>(schema: &'a Schema, parts: &[Part]) -> Vec<&'a str> {
     let taken: HashSet<&str> = parts.iter().flat_map(|part| &part.columns).copied().collect();
     let names = schema.columns().iter().map(|column| column.name.as_str());

@@ -38,7 +38,7 @@ pub(super) struct EstimateArguments {
         allow_negative_numbers = true
     )]
     confidence: f64,
-    /// Treatment of numbers in the release.
+    /// Treatment of numbers that the release was made with.
     #[arg(long, value_name = "VALUES", default_value = "settled")]
     values: ValuesArgument,
     #[command(flatten)]

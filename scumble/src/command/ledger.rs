@@ -47,8 +47,8 @@ pub(super) enum LedgerCommand {
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
     },
-    /// Charge a release made by other means to every account of the data set. Label DP costs an account of
-    /// the record an infinite ε. `release --ledger` charges its own release.
+    /// Charge a release made by other means to every account of the data set. A release with label DP costs
+    /// an account of whole records an infinite ε. `release --ledger` charges its own release.
     #[command(after_help = CHARGE_EXAMPLES)]
     Charge {
         #[command(flatten)]

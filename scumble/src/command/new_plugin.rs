@@ -19,8 +19,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the template's name, its mechanism, and its tests. `examples/plugin-template` compiles and
-    /// tests the same files.
+    /// Returns the template's name, and the texts of its mechanism and its tests. `examples/plugin-template`
+    /// compiles and tests the same files.
     fn template(self) -> [&'static str; 3] {
         match self {
             Self::Noise => [

@@ -59,7 +59,7 @@ pub(super) struct ReleaseArguments {
     /// subtract the noise.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Draw the noise of each record from a secret in this file and the record's id. The release can then be
+    /// Draw the noise of each record from the record's id and a secret in this file. The release can then be
     /// repeated, also by parallel tasks, at the cost of one. If the file does not exist, a new secret is
     /// stored in it, readable only by you. Only for local mechanisms.
     #[arg(long, value_name = "TICKET.json", conflicts_with = "seed")]

@@ -33,14 +33,15 @@ pub(super) struct ReproduceArguments {
     /// All results, one after the other.
     #[arg(long)]
     all: bool,
-    /// The quick variant, which takes seconds: fewer trials and points, and a part of large data sets.
+    /// The quick variant, which takes seconds: fewer trials, fewer points per curve, and a part of large data
+    /// sets.
     #[arg(long)]
     quick: bool,
     /// The random seed: the same seed gives the same numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of repetitions of random draws, if any [default: 100, or 10 in the quick variant; 3, or 2 in
-    /// the quick variant, if each trains a network].
+    /// Number of repetitions of the random draws, for results that have such draws [default: 100, or 10 in
+    /// the quick variant; 3, or 2 in the quick variant, if each trains a network].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// A folder for NAME.json, with all numbers, and NAME.svg, the chart. It also keeps the finished trials

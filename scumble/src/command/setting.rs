@@ -16,8 +16,8 @@ pub(super) struct Settable<'a> {
 ///
 /// # Errors
 /// [`Error::UnknownParameter`] if a mechanism does not have the parameter, [`Error::UnknownPlugin`] if no
-/// mechanism has the name. Both contain the nearest name. Other errors if a text is not a setting, or does
-/// not determine its mechanism.
+/// mechanism has the name. Both contain the nearest name. Other errors if a text is not a setting, lacks the
+/// name of a mechanism although several are designed, or names a mechanism that the command does not design.
 pub(super) fn set(
     registry: &Registry,
     texts: &[String],
@@ -28,7 +28,8 @@ pub(super) fn set(
 }
 
 /// `PATH=VALUE`. The path may start with the name of a mechanism that the command designs, and continues with
-/// names of parameters. Each parameter belongs to the object named before it.
+/// names of parameters. Each further name is that of a parameter within the object that the name before it
+/// denotes.
 struct Setting<'t> {
     text: &'t str,
     path: Vec<&'t str>,

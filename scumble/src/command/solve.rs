@@ -44,10 +44,10 @@ pub(super) enum SolveCommand {
     /// μ·w (Farokhi, Corollary 2.7, with the noise n as the coordinate). λ and ϑ are --lambda and --weight,
     /// and μ is the least eigenvalue.
     Schrodinger(SchrodingerArguments),
-    /// The linear encoder of least squared task loss, as the σᵢ² of min Σ λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c
-    /// = 8r²/ε². λᵢ, r and ε are --eigenvalues, --radius and --epsilon. Also prints the losses of two
-    /// encoders that do not weigh the task and the noise together (task-aware privacy, Proposition 4 and
-    /// equations 58 and 59).
+    /// The linear encoder of least squared task loss (task-aware privacy, Proposition 4), as the σᵢ² of min Σ
+    /// λᵢ·c/(σᵢ² + c) with Σ σᵢ² = 1 and c = 8r²/ε². λᵢ, r and ε are --eigenvalues, --radius and --epsilon.
+    /// Also prints the losses of two encoders with equal σᵢ²: of all λᵢ (task-agnostic, equation 58), and of
+    /// the Z largest (privacy-agnostic, equation 59).
     Waterfilling(WaterfillingArguments),
 }
 
@@ -119,8 +119,8 @@ pub(super) struct SchrodingerArguments {
 #[derive(Args)]
 #[command(after_help = WATERFILLING_EXAMPLES)]
 pub(super) struct WaterfillingArguments {
-    /// λ, weight of each direction of the whitened records in the task: the eigenvalues of PᵀP, with P the
-    /// task in whitened coordinates, in any order.
+    /// λ: the eigenvalues of PᵀP, in any order, where P is the task matrix in whitened coordinates. Each is
+    /// the weight of one direction of the whitened records in the task loss.
     #[arg(
         long,
         value_parser = number::parse,

@@ -5,7 +5,7 @@ use super::{BOTTOM, LEFT, TOP};
 /// A linear or logarithmic scale.
 #[derive(Debug)]
 pub struct Axis {
-    /// The ends of the scale, as base-ten logarithms on a logarithmic scale.
+    /// The lower end of the scale. On a logarithmic scale, the ends are base-ten logarithms.
     from: f64,
     to: f64,
     ticks: Vec<f64>,
@@ -105,8 +105,8 @@ fn round(value: f64, rounding: Rounding) -> f64 {
     found.unwrap_or(1.0) * unit
 }
 
-/// Numbers that are 1, 2 or 5 times a power of ten, or only powers of ten if the range is wide. `ends` has
-/// the base-ten logarithms of the ends of the range.
+/// Ticks of a logarithmic scale: 1, 2 and 5 times powers of ten, or only powers of ten if the scale is long.
+/// `ends` has the base-ten logarithms of the ends of the scale.
 fn magnitudes(ends: [f64; 2]) -> Vec<f64> {
     let times: &[f64] = if ends[1] - ends[0] > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let powers = ends[0].floor() as i32..=ends[1].ceil() as i32;

@@ -1,5 +1,5 @@
 //! A dozen tasks on public data that compare mechanisms of every trust model in the same way. A paper can
-//! compare its own mechanism with the resulting tables.
+//! compare the results of its own mechanism with those of the mechanisms in the resulting tables.
 //!
 //! ```
 //! use scumble_page::suite::{Form, Results, tasks, task};

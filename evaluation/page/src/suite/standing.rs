@@ -42,7 +42,8 @@ impl Finished {
         self.outcome.scores().into_iter().next()
     }
 
-    /// Returns true if models learn from volunteers' labels in addition to the release.
+    /// Returns true if the task's models learn from volunteers' records with labels in addition to the
+    /// release.
     pub(super) fn adds(&self) -> bool {
         self.outcome.volunteers > 0 && self.has_labels
     }

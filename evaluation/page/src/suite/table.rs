@@ -120,8 +120,9 @@ impl Results {
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
     }
 
-    /// The membership advantage and the score of all mechanisms with noisy statistics, in the tasks with a
-    /// membership attack. Mechanisms with different kinds of claims are in the same table.
+    /// The membership advantage, and the score of the first model, for all mechanisms with noisy statistics
+    /// in the tasks with a membership attack. Mechanisms with different kinds of claims are in the same
+    /// table.
     pub(super) fn attacked(&self) -> Table {
         let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
         let task_rows = |finished: &Finished| -> Option<Vec<Vec<String>>> {
@@ -161,7 +162,7 @@ impl Results {
     }
 }
 
-/// The claim that bounds the attack: ε, or nats of mutual information.
+/// The claim that bounds the membership advantage: ε, or nats of mutual information.
 fn claimed(row: &Row) -> String {
     let nats = row.guarantee.claims.iter().find_map(|claim| match &claim.notion {
         Notion::MutualInformation(bound) if bound.nats == 1.0 => Some("1 nat".to_owned()),
@@ -172,7 +173,7 @@ fn claimed(row: &Row) -> String {
     epsilon_claim.or(nats).unwrap_or_else(|| "–".into())
 }
 
-/// The heading of the table of attacks. [`ATTACKED_LEAD`] explains how to read it.
+/// The heading of the table of membership attacks. The text [`ATTACKED_LEAD`] explains the table.
 pub(super) const ATTACKED: &str = "Membership attack";
 pub(super) const ATTACKED_LEAD: &str = "Membership advantage of an adversary over a coin toss, in ascending \
     order. Under differential privacy, the adversary knows all records but one. If a mechanism uses half of \
