@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    /// Names of mechanisms with their parameters, in order; all quick mechanisms if empty.
+    /// Names of mechanisms with their parameters, in order; all mechanisms with a quick design if empty.
     mechanisms: Vec<(String, Value)>,
     epsilon: Option<Vec<Epsilon>>,
     delta: Option<f64>,

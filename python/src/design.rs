@@ -253,7 +253,7 @@ impl Design {
         custody::warnings_of_repeats(&self.shipped.records()?.schema, &header, reader)
     }
 
-    /// Releases by a curator's mechanism without a secret key.
+    /// Releases by a curator's mechanism whose releases have no secret key.
     fn release_table(
         &self,
         curator: &dyn CuratorMechanism,
@@ -383,7 +383,8 @@ impl Design {
     }
 
     /// Returns a release of no records by a local mechanism. It has the columns and types of a release of
-    /// tables like `input`. Without an input, the types follow the kinds of the columns in the schema.
+    /// tables like `input`, with numbers treated as `values` says (`scumble release --values`). Without an
+    /// input, the types follow the kinds of the columns in the schema.
     fn released_columns(&self, input: Option<PyTable>, values: &str) -> Result<PyTable, Failed> {
         let values = parse_values(values)?;
         let schema = match input {
@@ -393,7 +394,8 @@ impl Design {
         Ok(PyTable::try_new(vec![], schema)?)
     }
 
-    /// The columns whose mean `scumble estimate` estimates only if the values of the release are "drawn".
+    /// The columns whose mean `scumble estimate` estimates only from a release with values "drawn". Other
+    /// releases round and clamp these columns.
     #[getter]
     fn rounded_columns(&self) -> Result<Vec<String>, Failed> {
         Ok(self.shipped.rounded_columns()?.into_iter().map(str::to_owned).collect())

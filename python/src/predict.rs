@@ -45,7 +45,7 @@ impl Model {
         self.shipped.classes().to_vec()
     }
 
-    /// Returns the names of the model's numbers, and its rows.
+    /// Returns the released table that holds the model: the names of its columns, and its rows of numbers.
     fn numbers(&self) -> (Vec<String>, Vec<Vec<f64>>) {
         let table = self.shipped.table();
         let rows = table.records().outer_iter().map(|row| row.to_vec());

@@ -33,7 +33,7 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     Ok(description.to_string())
 }
 
-/// Attacks every claim of a mechanism's example. Returns the findings, as JSON.
+/// Attacks every claim of a mechanism's example design. Returns the findings, as JSON.
 #[pyfunction]
 pub(crate) fn audit(py: Python, name: &str, quick: bool, seed: Option<u64>) -> Result<String, Failed> {
     interruptible(py, || {

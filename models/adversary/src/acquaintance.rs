@@ -18,7 +18,8 @@ use scumble_linalg::Eigen;
 /// Largest number of records to learn from, and largest number of records to reconstruct. The time and the
 /// memory of the attack grow with these numbers.
 const MOST_RECORDS: usize = 4_000;
-/// Smallest number of records for learning, validation and measurement.
+/// Smallest number of known records, and smallest number of unknown records. The adversary learns and
+/// validates on the known records, and the attack is measured on the unknown ones.
 const FEWEST_RECORDS: usize = 8;
 /// One in this many known records validates what the adversary learned from the rest.
 const JUDGED: usize = 4;

@@ -124,7 +124,7 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// Draws `count` further outputs.
+    /// Draws up to `count` further outputs of each input.
     fn take(&mut self, count: usize) -> Samples {
         let drawn = (self.draw)(count);
         self.width = self.width.or(drawn.width());
@@ -144,7 +144,8 @@ impl<'a> Attack<'a> {
         claimed.share(&self.bets)
     }
 
-    /// Bounds that the attack shows. Each is above the truth with probability at most `alarm`.
+    /// Audited lower bounds, one for each quantity to be bounded ([`Aim`]). Each is above the true value with
+    /// probability at most `alarm`.
     fn reached(&self, alarm: f64) -> Reached {
         let shown = self.bets.iter().zip(&self.by).map(|(bets, &(score, is_of_other))| Shown {
             bound: bets.bound(alarm),
@@ -200,7 +201,8 @@ impl Scored {
     }
 }
 
-/// Draws outputs of two inputs with a function that draws one output of input 0 or 1.
+/// Function that draws a given number of outputs of both inputs, from the function `draw`, which draws one
+/// output of input 0 or 1.
 pub(crate) fn by_side(mut draw: impl FnMut(usize) -> Output + Send) -> impl FnMut(usize) -> Samples + Send {
     move |count| {
         let mut side = |side: usize| (0..count).map(|_| draw(side)).collect();

@@ -11,7 +11,8 @@ use scumble_core::{
 ///
 /// The attack depends on the claim:
 ///
-/// - Local differential privacy: samples of `perturb`, and whole releases.
+/// - Local differential privacy: samples of `perturb`, which randomises one encoded record, and whole
+///   releases.
 /// - Central differential privacy, of records or of their features: releases of neighbouring tables.
 /// - Cramér–Rao: reconstruction.
 /// - Ambiguity and secrecy: releases of two tables that must have the same distribution.
@@ -25,8 +26,8 @@ use scumble_core::{
 ///
 /// Claims that only the mechanism's own crate can attack, such as claims of a training, are listed as not
 /// attacked. The tests of these crates can use two functions. [`canary`](crate::canary) attacks trainings.
-/// [`recovery`](crate::recovery) tests an attack of the caller, for example by an adversary that knows the
-/// public records in mixtures.
+/// [`recovery`](crate::recovery) tests a recovery attack that the caller writes. An example is an attack on
+/// mixtures, weighted sums of public and private records, by an adversary that knows the public records.
 ///
 /// # Errors
 /// An error if a release from the mechanism fails.

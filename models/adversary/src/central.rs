@@ -56,7 +56,7 @@ impl Canary {
 ///
 /// Samples show little of the claimed (ε, δ) if δ is small. The attack therefore also covers points of the
 /// privacy profile that the accountant ([`scumble_accounting::loss`]) gives for `run`. If the claimed ε is
-/// below the accountant's lower bound, the claim is broken without any sample.
+/// below the accountant's lower bound on the ε of `run`, the claim is broken without any sample.
 ///
 /// # Errors
 /// An error if the accountant does not support `run`, or if `sums` fails.

@@ -1,7 +1,7 @@
 //! Tests of a local mechanism's description of its own noise.
 //!
-//! The tests perturb two points with the same random numbers. They measure the distance between encoded
-//! records, and the variance of the noise.
+//! A local mechanism encodes a record as a point, and perturbs the point. The tests perturb two points with
+//! the same random numbers. They measure the distance between encoded records, and the variance of the noise.
 //!
 //! Samples of many columns do not show that noise is too small, because the most informative outputs are
 //! rare. A mechanism with additive noise declares its noise, and the largest distance between points. The
@@ -21,11 +21,11 @@ pub(crate) struct Found {
 
 /// Relative rounding tolerance for two sums of floats of the same value.
 const ROUNDING: f64 = 1e-9;
-/// Number of moves in the search for records at a larger distance.
+/// Number of moves in the search for the two records whose encoded points are farthest apart.
 const MOVES: usize = 400;
-/// Number of releases of each pair of points to compare likelihoods.
+/// Number of outputs drawn for each pair of points. The likelihoods of an output at both points are compared.
 const LOSSES: usize = 200;
-/// Number of pairs for the comparison of likelihoods.
+/// Number of pairs of points at which the likelihoods of outputs are compared.
 const PAIRS_OF_LOSSES: usize = 12;
 
 /// First random stream of these tests. No other draw of an audit uses it.
@@ -178,7 +178,8 @@ fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<
     })
 }
 
-/// Search for records whose encoded points have a larger distance than the known pairs.
+/// Search for two records whose encoded points are as far apart as possible, relative to the noise. It starts
+/// at the records `corner` of [`Candidates`].
 fn farthest(
     mechanism: &dyn LocalMechanism,
     blocks: &[Block],
@@ -220,9 +221,9 @@ fn unit(distance: Distance) -> CoupledUnit {
     }
 }
 
-/// Total declared and found distances over the blocks that measure distance in one way (ℓ₁, ℓ₂ or root). Of
-/// these ways, the one with the largest ratio of found to declared distance is returned. A block in which no
-/// pair differs is not protected by the claim, and is left out.
+/// Total declared and found distances over the blocks with one kind of distance (a variant of [`Distance`]).
+/// Of the three kinds, the kind with the largest ratio of found to declared distance is returned. A block in
+/// which no pair differs is not protected by the claim, and is left out.
 fn summed(blocks: &[Block]) -> Option<Coupled> {
     let sum_by = |distance: Distance| {
         let moved = || blocks.iter().filter(|block| block.distance == distance && block.found > 0.0);

@@ -49,10 +49,11 @@ impl Aim {
 
 /// Number of thresholds tried for each score.
 const THRESHOLDS: usize = 400;
-/// Largest numbers of outputs of each input: for learning scores, and for choosing events.
+/// Largest numbers of outputs of each input: for learning scores (`LESSONS`), and for choosing events
+/// (`CHOICES`).
 const LESSONS: usize = 40_000;
 const CHOICES: usize = 40_000;
-/// Smallest number of outputs for learning a hyperplane.
+/// Smallest number of outputs of each input from which a linear classifier is learned as a score.
 const LEAST_FOR_CLASSIFIER: usize = 4_000;
 
 impl Samples {

@@ -1,5 +1,5 @@
 //! Known-plaintext attacks: an adversary that knows the originals of some released records learns to invert
-//! the secret transformation of the release (Dauntless, A.4).
+//! the secret transformation of the release (Xiao and Devadas, Dauntless, Section A.4).
 
 use crate::{Error, Result};
 use linfa::traits::{Fit, Predict};
@@ -96,7 +96,7 @@ impl Pairs {
     /// Learns the affine map from released records to their originals.
     ///
     /// # Errors
-    /// [`Error::Shape`] if no pair was added, or if the matrix of the released records' squares cannot be
+    /// [`Error::Shape`] if no pair was added, or if the covariance matrix of the released records cannot be
     /// factored.
     pub fn learn(self) -> Result<Inversion> {
         let Some(Sums { count, origins, sums, squares, products }) = self.sums else {
@@ -136,8 +136,8 @@ fn outer(left: &Array1<f64>, right: &Array1<f64>) -> Array2<f64> {
     left.view().insert_axis(Axis(1)).dot(&right.view().insert_axis(Axis(0)))
 }
 
-/// Ridge added to the sums of squares, relative to their mean: smaller than the variance along any real
-/// direction, and larger than rounding errors.
+/// Ridge penalty, relative to the mean of the squared values that it is added to. It is larger than rounding
+/// errors, and smaller than the variance along a direction in which released records differ.
 const RIDGE: f64 = 1e-12;
 
 impl Inversion {

@@ -1,5 +1,6 @@
 //! Attacks on local differential privacy: by the mechanism's description of its noise, by samples of
-//! `perturb`, and by whole releases.
+//! `perturb`, and by whole releases. A local mechanism encodes a record as a point, and `perturb` randomises
+//! the point.
 
 use crate::attack::{Attack, HEAT, all_reached, by_side, keep_best};
 use crate::claimed::Claimed;
@@ -15,7 +16,7 @@ use scumble_core::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Streams};
 const MOST_VALUES: usize = 1 << 23;
 /// Largest width of a record. Wider records would exhaust memory.
 const WIDEST: usize = 1 << 14;
-/// Smallest number of releases of an input. Fewer show nothing.
+/// Smallest number of releases of an input. Fewer releases give no useful lower bound.
 const LEAST_SAMPLES: usize = 1_000;
 /// Share of the false-alarm probability for tests of the declared noise.
 const SHARE_OF_DECLARED: f64 = 0.1;
@@ -144,8 +145,8 @@ impl Pair {
     }
 }
 
-/// Returns a sentence on the fault if `encode` returns a point outside the range that the mechanism declares
-/// for it, or refuses a record of finite numbers.
+/// Returns a sentence on the fault if `encode` refuses a record of finite numbers, or returns a point outside
+/// the set that [`LocalMechanism::range`] declares.
 fn leaves_range(mechanism: &dyn LocalMechanism, chance: &mut impl Rng) -> Result<Option<String>> {
     const RECORDS: usize = 2_000;
     let (flat, range) = (mechanism.domain().flat(), mechanism.range());

@@ -1,5 +1,6 @@
 //! Pairs of inputs to attack: corners of the input domain, records that differ in a single factor, records
-//! outside the domain, and random points. A *factor* of a domain is an interval, a one-hot group or a ball.
+//! outside the domain, and random points. A local mechanism encodes a record as a point (`encode`), and
+//! randomises the point (`perturb`). A *factor* of a domain is an interval, a one-hot group or a ball.
 
 use rand::Rng;
 use scumble_core::{Designed, Domain, Factor, LocalMechanism, Result, Stream, Unit};

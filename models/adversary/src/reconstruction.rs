@@ -13,11 +13,12 @@ use scumble_core::{
 };
 use scumble_linear::RidgeParams;
 
-/// Number of rows whose releases are studied, and numbers of releases after which the result is tested.
+/// Number of rows whose releases are studied (`ROWS`), and numbers of releases after which the result is
+/// tested (`LOOKS`).
 const ROWS: usize = 20;
 const LOOKS: [usize; 3] = [1_000, 3_000, 10_000];
-/// Assumed bound on the kurtosis of an error e: E e⁴ ≤ 6·(E e²)². Laplace noise has 6, Gaussian noise 3, and
-/// sums of columns have less.
+/// Assumed bound on the kurtosis of an error e: E e⁴ ≤ 6·(E e²)². The kurtosis is 6 for Laplace noise, 3 for
+/// Gaussian noise, and below 6 for sums of independent Laplace noise.
 const KURTOSIS: f64 = 6.0;
 
 /// Mean squared errors of the estimates of a record by three adversaries, summed over the claimed columns.

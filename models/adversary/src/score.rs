@@ -39,8 +39,9 @@ impl<'a> Score<'a> {
 }
 
 /// Two scores of an output, for the input points `one` and `other` (m values each). The scores are the
-/// output's position along the line between the points, and this position clamped to the points. Beyond the
-/// two points, an output with Laplace noise gives no more information.
+/// output's position along the line between the points, and this position clamped to the points. Clamping
+/// suits Laplace noise: an output beyond one of the points favours this point no more than an output at the
+/// point does.
 pub(crate) fn along(one: Vec<f64>, other: Vec<f64>) -> Vec<Score<'static>> {
     let line: Vec<(f64, f64)> = one.into_iter().zip(other).map(|(x, y)| (x, y - x)).collect();
     let cut_off = line.clone();
@@ -180,8 +181,8 @@ impl Exactly {
     }
 }
 
-/// Passes a hash of each difference of neighbouring values, with its position. Noise that both values share
-/// does not hide their difference.
+/// Passes a hash of each difference between two neighbouring values and of its position. Noise that both
+/// values share does not hide their difference.
 fn single_differences(output: &[f64], tell: &mut dyn FnMut(u64)) {
     for (difference, place) in differences(output).zip(0u32..) {
         tell(hash([difference, place.into()].into_iter()));

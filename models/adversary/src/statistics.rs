@@ -8,7 +8,8 @@ use crate::{Effort, Result};
 use rand::RngCore;
 use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
 
-/// Number of pilot draws from each table, and number of values that they select for separate scoring.
+/// Number of pilot draws from each table (`PILOT`), and number of statistics that these draws select
+/// (`VALUES`). Each selected statistic is scored separately.
 const PILOT: usize = 64;
 const VALUES: usize = 16;
 /// Limits on the number of values drawn from each table: `VALUES_A_SAMPLE` for each sample of the audit, and
@@ -57,7 +58,7 @@ impl Game<'_> {
         self.mechanism.evidence().statistics?.draw(&self.pair[side], &mut randomness).ok()
     }
 
-    /// Log-likelihood ratio of the drawn statistics, positive toward the second table.
+    /// Log-likelihood ratio of the drawn statistics, positive if they are more likely under the second table.
     fn log_ratio(&self, drawn: &[f64]) -> f64 {
         let statistics = self.mechanism.evidence().statistics;
         statistics.map_or(0.0, |statistics| log_ratio(statistics, self.pair, drawn).unwrap_or(0.0))

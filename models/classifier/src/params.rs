@@ -25,7 +25,7 @@ scumble_linear::params! {
         /// Learning rate of Adam, 10⁻³ by default.
         learning_rate: f64 = 1e-3,
         /// Lets the learning rate fall along half a cosine to near zero in the last epoch. Off by default,
-        /// because training with validation records may end earlier.
+        /// because early stopping by validation records may end the training before the rate has fallen.
         annealed: bool = false,
         /// Standardises the features by the mean and standard deviation of the fitted records; on by default.
         standardize: bool = true,

@@ -1,4 +1,5 @@
-//! Likelihood of labels under a layer of scores, and the search for its maximum.
+//! Likelihood of labels under a linear layer, whose softmax gives class probabilities, and the search for the
+//! maximum of the likelihood.
 
 use crate::layer::{Layer, to_probabilities};
 use crate::{Error, Result, Standardizer};

@@ -27,8 +27,8 @@ crate::params! {
         /// Weight of the penalty ½‖w‖² on the weights w, relative to the mean loss; 10⁻³ by default.
         l2_penalty: f64 = 1e-3,
         through_origin => bool = false,
-        /// Mean covariance of the noise in d features and the target ((d + 1) × (d + 1), the target last), in
-        /// their own units.
+        /// Covariance of the noise in d features and the target, averaged over the training records ((d + 1)
+        /// × (d + 1), the target last). It is in the units of the features and of the target.
         ///
         /// The fit estimates the model of records without noise. The penalty grows with the sampling error of
         /// the noise covariance over n records, which is up to 2·√(d/n) in relative terms. With fewer records

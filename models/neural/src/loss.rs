@@ -145,7 +145,8 @@ impl<T: Real> Loss<'_, T> {
     }
 
     /// Calls `found` with the index and the loss of each example, and writes the loss's gradient times
-    /// `share` to `gradient`. `row` maps the index of an output to the row of its target.
+    /// `share` to `gradient`. For the gradient of the mean loss of n examples, `share` is 1/n. `row` maps the
+    /// index of an output to the row of its target.
     fn evaluate(
         &self,
         row: impl Fn(usize) -> usize,

@@ -231,7 +231,8 @@ impl<T: Real> Part<'_, T> {
     }
 }
 
-/// Constants of step t of Adam, each rounded once. β₁ and β₂ are the `beta1` and `beta2` of [`Adam`].
+/// Constants of step t of Adam. Each is computed in `f64`, and then rounded to `T` once. β₁ and β₂ are the
+/// `beta1` and `beta2` of [`Adam`].
 struct AdamStep<T> {
     weight_decay: T,
     /// Weight 1 − β₁ of a gradient in the new mean gradient.

@@ -20,7 +20,7 @@ const LOG_TAIL: f64 = 100.0 * std::f64::consts::LN_2;
 /// Upper bound on the probability that a sample exceeds the capacity: 2⁻¹⁰⁰.
 pub(crate) const TAIL: f64 = f64::from_bits((1023 - 100) << 52);
 
-/// Factor that exceeds the rounding errors of a few `f64` operations.
+/// Factor that enlarges a bound by more than the rounding errors of a few `f64` operations.
 const UP: f64 = 1.0 + 1e-12;
 
 /// Sensitivity of a step's sum of clipped gradients, for p parameters in floating-point numbers of unit

@@ -27,7 +27,8 @@ struct Case<T> {
     lacking: usize,
 }
 
-/// Draws a number of a large or odd record.
+/// Draws a number of a record. Of `oddness` draws on average, one has a random exponent, one is a special
+/// float such as zero or infinity, and one is large. All other draws are in [−1, 1).
 fn number<T: Real>(rng: &mut ChaCha20Rng, oddness: u32) -> T {
     let sane = rng.gen_range(-1.0..1.0);
     T::nearest(match rng.gen_range(0..oddness) {
@@ -39,7 +40,7 @@ fn number<T: Real>(rng: &mut ChaCha20Rng, oddness: u32) -> T {
 }
 
 impl<T: Real> Case<T> {
-    /// Draws a case. In an odd record, one number in `oddness` is far off, and as many are not numbers.
+    /// Draws a case. About one record in eight is odd: its numbers are drawn by [`number`] with `oddness`.
     fn new(widths: [usize; 4], records: usize, oddness: u32, clipping_norm: f64, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let [inputs, hidden, code, outputs] = widths;
@@ -146,7 +147,7 @@ impl<T: Real> Case<T> {
         distance / self.claimed()
     }
 
-    /// Claimed bound Δ, in steps.
+    /// Claimed bound on the distance between the sums of neighbours, in lattice steps.
     fn claimed(&self) -> f64 {
         let training = self.training();
         let bound = Sensitivity::for_training::<T>(&training, self.records.nrows(), self.parameters());
@@ -154,8 +155,9 @@ impl<T: Real> Case<T> {
     }
 }
 
-/// Checks the properties of every case: neighbours are within the bound, and no single record is longer than
-/// the bound.
+/// Checks the properties of every case: the distance between the sums of the two neighbours is within the
+/// claimed bound, and the sum is finite. The clipped gradient of the record that one neighbour lacks is not
+/// longer than the bound.
 fn holds<T: Real>(case: &Case<T>) -> std::result::Result<(), TestCaseError> {
     let share = case.share_of_claim(|rows| case.clipped_sum(rows));
     prop_assert!(share <= 1.0, "neighbours are {share} of the bound apart");
@@ -176,7 +178,7 @@ fn widths() -> impl Strategy<Value = [usize; 4]> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The record counts cross the borders of chunks, which hold 96 rows.
+    /// The numbers of records are below, around and above 96 and 192: a pass takes 96 rows at most.
     #[test]
     fn neighbouring_sums_are_no_further_apart_than_claimed(
         widths in widths(),
@@ -191,7 +193,8 @@ proptest! {
     }
 }
 
-/// A case in which the lacking record outweighs all others together and opposes them.
+/// A case in which the output gradients of all records are multiplied by 20, and those of the record that the
+/// neighbour lacks by a further −10,000.
 fn opposed() -> Case<f32> {
     let mut case = Case::new([10, 8, 3, 12], 30, u32::MAX, 0.5, 5);
     case.gradients *= 20.0;
@@ -221,8 +224,8 @@ fn a_sum_that_is_clipped_as_a_whole_breaks_the_bound() {
     assert!(share > 10.0, "{share} of the bound");
 }
 
-/// Weights at the largest permitted value, rounded in single precision, and summed over all records. The sum
-/// is within the claimed error of the exact sum, and the claim is less than a hundred times the error found.
+/// Clipped gradients of all records are summed in single precision. The sum differs from their sum in double
+/// precision by more than zero, and by at most the claimed error.
 #[test]
 fn the_error_of_a_sum_is_what_is_claimed() {
     let case = Case::<f32>::new([40, 30, 8, 30], 200, u32::MAX, 1e-3, 9);

@@ -1,5 +1,5 @@
-//! Section A.1 of Dauntless (Xiao and Devadas): ridge regression of incomes on the identity matrix, which
-//! perfect secrecy releases in place of the records.
+//! Section A.1 of Dauntless (Xiao and Devadas): ridge regression of incomes on the identity matrix. The
+//! mechanism of perfect secrecy releases this matrix in place of the records.
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point};

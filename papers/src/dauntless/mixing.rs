@@ -24,9 +24,11 @@ const HIDDEN: [usize; 4] = [256, 128, 64, 32];
 enum Leaves {
     AsTheyAre,
     Mixed,
-    /// Records transformed by the inverse of a uniform matrix (approach 1 of the paper).
+    /// Records transformed by the inverse of a matrix of independent entries, uniform in [−β, β] for some β >
+    /// 0 (Approach 1 of the paper).
     Approach1,
-    /// Records transformed by a uniform matrix (approach 2 of the paper).
+    /// Records transformed by a matrix of independent entries, uniform in [−β, β] for some β > 0 (Approach 2
+    /// of the paper).
     Approach2,
 }
 
@@ -166,8 +168,8 @@ fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize
     })
 }
 
-/// Text on the accuracy that is lost by approach 1, a transformation by the inverse of a uniform matrix, on
-/// all digits and on a fifth of them. The reports on photographs use a fifth of the paper's photographs too.
+/// Text on the accuracy that mixtures lose by [`Leaves::Approach1`], on all digits and on a fifth of them.
+/// The reports on photographs use a fifth of the paper's photographs too.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
         let run = digits_run(options, "dauntless/table-2", sizes)?;

@@ -90,8 +90,8 @@ fn percent(shares: &[f64]) -> String {
 }
 
 /// Finding that compares a mean accuracy with the accuracy that the paper prints, in percent. The verdict is
-/// `Reproduced` for a difference of at most `within` points, and `Better` or `Differs` for a larger gain or
-/// loss.
+/// `Reproduced` for a difference of at most `within` percentage points, and `Better` or `Differs` for a
+/// larger gain or loss.
 fn against_printed(what: String, printed: f64, within: f64, shares: &[f64], why: String) -> Finding {
     let value = 100.0 * Mean::from_values(shares).value;
     Finding {

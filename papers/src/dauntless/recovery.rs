@@ -356,8 +356,8 @@ fn attacked(
     })
 }
 
-/// Draws the key, the secret transformation of a release. It transforms records by one layer of approach 1,
-/// the inverse of a uniform matrix.
+/// Draws the key, the secret transformation of a release. It multiplies records by the inverse of a matrix of
+/// independent entries, uniform in [−β, β] for some β > 0 (Approach 1 of the paper).
 fn transformation(
     options: &RunOptions,
     domain: &RecordDomain,

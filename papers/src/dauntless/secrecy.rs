@@ -1,5 +1,5 @@
 //! Table 1 of Dauntless (Xiao and Devadas): digits classified by a network that learns from the identity
-//! matrix, which perfect secrecy releases in place of the images.
+//! matrix. The mechanism of perfect secrecy releases this matrix in place of the images.
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point, share_alike};
@@ -34,9 +34,10 @@ pub(super) struct Effort {
     /// Epochs of the network on images.
     plain_epochs: usize,
     learning_rate: f64,
-    /// Learning rate of the embedding table, each of whose rows changes once an epoch.
+    /// Learning rate of the embedding table (the first layer's weights, one row per record). Each row changes
+    /// once an epoch.
     table_rate: f64,
-    /// Factor on the usual initial values of the embedding table.
+    /// Factor on the usual initial values of the embedding table (the first layer's weights).
     start: f32,
 }
 

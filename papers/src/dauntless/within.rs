@@ -25,8 +25,9 @@ pub(super) const EPSILON: f64 = 4.0;
 const ERROR: f64 = 1e-4;
 
 /// Design of a release that mixes one public and one private record with equal weights, and uses every record
-/// once. One layer of approach 1, the inverse of a uniform matrix, transforms the mixtures. Corollary 1 of
-/// the paper applies to these mixtures. All other parameters are the mechanism's defaults.
+/// once. The mixtures are multiplied by the inverse of a matrix of independent entries, uniform in [−β, β]
+/// for some β > 0 (Approach 1 of the paper). Corollary 1 of the paper applies to these mixtures. All other
+/// parameters are the mechanism's defaults.
 pub(super) fn design(options: &RunOptions, data: &Data, public: Table, samples: usize) -> Result<Design> {
     let brief = Brief {
         volunteers: Volunteers::Public(public),

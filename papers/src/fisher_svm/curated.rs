@@ -17,7 +17,7 @@ const DELTA: f64 = 1e-6;
 /// ε of a second release for comparison, a value that people often ask for.
 const STRICT: f64 = 1.0;
 
-/// Maximum number of releases.
+/// Maximum number of releases at each ε.
 const TRIALS: usize = 10;
 
 /// Smallest permitted ratio of two squared errors of a guess by each column's mean and variance: its error

@@ -5,7 +5,7 @@
 //! least 1 − q·c²·Tr(V)/ε² for support vector machines, and at least 1 − q²·c²·Tr(V)/ε² for other models. So
 //! the model moves by at most the order of √(q·Tr V) or q·√(Tr V). The constants c are unknown, so only the
 //! growth of the movement can be measured. The growth is measured where noise is small, as the propositions
-//! require.
+//! require. The noise of each value is Gaussian with variance 1/√λ.
 
 use super::data::{self, Data, Labelled};
 use super::fitness::regression;

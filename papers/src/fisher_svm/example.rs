@@ -1,5 +1,5 @@
 //! Section 3.1 of Farokhi: a hundred points of the plane under independent and under correlated Gaussian
-//! noise.
+//! noise. Independent noise has variance 1/√λ for the noise parameter λ.
 
 use super::data::{Data, Labelled};
 use super::wdbc::largest_change;

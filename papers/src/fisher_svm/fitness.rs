@@ -15,7 +15,7 @@ use ndarray::Array1;
 /// σ of Section 3.2.3 of Farokhi, the weight of the ridge penalty.
 const SIGMA: f64 = 1e-5;
 
-/// Stride of the quick variant over the loans.
+/// Stride over the loans in the quick variant: it uses one of this many loans.
 const QUICK_STRIDE: usize = 10;
 
 pub(super) fn figure_7(options: &RunOptions, name: &'static str) -> Result<Evidence> {

@@ -1,5 +1,5 @@
 //! Questions beyond the Cramér–Rao bound: the errors of a biased guess and of every guess, and the
-//! identification of records.
+//! identification of records. The Gaussian noise has variance 1/√λ for the noise parameter λ.
 
 use super::{cramer_rao, data, design};
 use crate::accounting::mutual_information;

@@ -13,7 +13,7 @@ use scumble_datasets::wdbc;
 /// than one record in a thousand.
 pub(super) const TOLERANCE: f64 = 1e-6;
 
-/// Stride of the quick variant over the people.
+/// Stride over the people in the quick variant: it uses one of this many people.
 const QUICK_STRIDE: usize = 20;
 
 pub(super) fn figure_5(options: &RunOptions, name: &'static str) -> Result<Evidence> {

@@ -1,5 +1,5 @@
 //! Comparison of Gaussian noise and Laplace noise with the same Cramér–Rao bound, at several values of the
-//! noise parameter λ.
+//! noise parameter λ. The Gaussian noise has variance 1/√λ.
 
 use super::data::Data;
 use super::{design, least_error};

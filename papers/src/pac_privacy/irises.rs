@@ -15,7 +15,8 @@ pub(super) const SPECIES: usize = 3;
 
 /// Irises with measurements scaled to [0, 1] by the minimum and maximum of all 150, as in the published code.
 pub(super) struct Irises {
-    /// Domain in public units. `table` and `held_out` are in public units too.
+    /// Public domain of the unscaled measurements. `table` and `held_out` hold the training and test records,
+    /// unscaled too.
     pub domain: RecordDomain,
     pub table: Table,
     pub held_out: Table,

@@ -56,9 +56,10 @@ const FALSE_ALARM: f64 = 1e-3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noise {
     /// Noise of the paper's Theorem 3 without the theorem's decomposition of the covariance: σ² =
-    /// √λ·Σ√λ/(2·nats) for a value of variance λ over the halves, with Σ over all values. From 0.25 nats on,
-    /// all noise is reduced by a common factor if a bound on mixtures allows it. The bound on the nats is
-    /// checked on integers.
+    /// √λ·Σ√λ/(2·nats) for a value of variance λ over the halves, with Σ over all values. At 0.25 nats or
+    /// more, all noise is reduced by a common factor if the bound of Kolchinsky and Tracey (2017) on the
+    /// mutual information allows it. This bound and the bound of Theorem 3 are computed from values rounded
+    /// to the lattice of the noise.
     Theorem,
     /// Least noise with an equal standard deviation σ on all values, by the bound of the paper's Theorem 3:
     /// σ² = Σλ/(2·nats). λ is the variance of a value over the halves, and Σ sums over all values.
@@ -305,8 +306,7 @@ fn gains(pairs_at: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>
 const BY_NATS: Axis = Axis { symbol: "nats", before: false };
 
 /// Share of test records that a logistic regression of all training records under differential privacy
-/// classifies correctly, for each trial. The regression's bound on a guess of membership is the bound at
-/// `nats`.
+/// classifies correctly, for each trial. The regression's μ is [`mu_of_the_same`] at `nats`.
 fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<Vec<f64>> {
     /// δ of the budget. Its choice is free: a μ determines ε at any δ, and ε and δ determine this μ.
     const DELTA: f64 = 1e-4;
@@ -332,7 +332,8 @@ fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<V
     (0..trials).into_par_iter().map(run_trial).collect()
 }
 
-/// Report on `statistics`, with the more stable one first.
+/// Report on `statistics`. If there are two, the paper claims that the first one varies less over the halves
+/// than the second, and needs less noise.
 pub(super) fn evidence(
     options: &RunOptions,
     name: &str,

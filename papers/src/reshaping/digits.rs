@@ -68,10 +68,12 @@ struct Found {
     /// changes.
     released: Vec<[[f64; 3]; 2]>,
     /// Largest privacy loss (log odds) of coordinate-wise noise between two images, divided by the claimed ε.
-    /// The first value is for test images; the second is for test images and their negatives.
+    /// The first value is for test images; the second is for test images together with their negatives (1
+    /// minus each pixel).
     losses: [f64; 2],
-    /// Share of the variance of public representations along directions that the classifier sees, by
-    /// [`Reshaping::seen()`].
+    /// Share of the variance of public representations along directions that the classifier sees
+    /// ([`Reshaping::seen()`]). It sees a direction if the singular value of its Jacobian along it is above a
+    /// hundredth of the largest one.
     seen: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Release of a representation at ε: Laplace noise in the ℓ₁ ball, or PrivUnit on the sphere. Both are exact.
+//! Release of a representation at ε: Laplace noise in the ℓ₁ ball, or PrivUnit on the sphere. Both are
+//! sampled exactly.
 
 use super::reshape::{Reshaping, quantile};
 use crate::{Error, Result};

@@ -15,7 +15,7 @@ const PRINTED_AT: f64 = 20.0;
 const PRINTED: f64 = 0.238;
 
 const LATENTS: usize = 10;
-/// Number of latents of our approach, and the units of its hidden layers.
+/// Number of latents (outputs of the encoder) of our approach, and units of each hidden layer.
 const BOUNDED_LATENTS: usize = 5;
 const HIDDEN: usize = 64;
 

@@ -250,7 +250,8 @@ fn day_time_finding(hours: &[Errors]) -> Finding {
     }
 }
 
-/// Finding that compares the loss of clipped latents with the loss of the paper's approach.
+/// Finding that compares the task losses of our `task-aware-clipped` and of the paper's task-aware approach.
+/// The former clips its latents (outputs of an encoder) to intervals.
 fn clipped(epsilon: f64, train: &[f64], test: &[f64]) -> Finding {
     let shown = |approach: usize| format!("{}, {}", four(train[approach]), four(test[approach]));
     let verdict = match train[3] < train[0] && test[3] < test[0] {

@@ -1,4 +1,4 @@
-//! Figure 6 of Cheng, Tang and Chinchali: task loss by the number Z of latents.
+//! Figure 6 of Cheng, Tang and Chinchali: task loss by the number Z of latents (outputs of an encoder).
 
 use super::trained::{Approach, Part, Problem};
 use super::{curves, tumours, valuation};
@@ -14,7 +14,8 @@ struct Case {
     problem: Problem,
     budgets: Vec<f64>,
     latents: Vec<usize>,
-    /// The approach as published, the same approach with the noise that ε needs, and our approach.
+    /// The paper's task-aware approach with the published noise, the same approach with the noise that ε
+    /// needs, and our approach.
     approaches: [fn(&RunOptions, usize) -> Approach; 3],
 }
 
@@ -68,7 +69,8 @@ struct Least {
     as_published: usize,
     /// Text for the report: the data set, the budgets, and the number of latents for each approach.
     summary: String,
-    /// Text on the losses of the approach as published, with Z = 1 and Z = 3 latents.
+    /// Text on the losses of the paper's task-aware approach with the published noise, for Z = 1 and Z = 3
+    /// latents.
     lost: String,
 }
 

@@ -1,12 +1,13 @@
-//! Figure 3 of Cheng, Tang and Chinchali: theoretical loss of the three approaches if all records are on a
-//! sphere of radius r (Assumption 1).
+//! Figure 3 of Cheng, Tang and Chinchali: theoretical loss of the task-aware, the task-agnostic and the
+//! privacy-agnostic approach. All records are on a sphere of radius r (Assumption 1).
 
 use super::{curves, improvement, percent};
 use crate::report::{Evidence, four};
 use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions, Scale};
 use scumble_kkt::{Waterfilling, equal_power_loss};
 
-/// Largest eigenvalue λ₁ of the task, and number n of eigenvalues.
+/// Largest eigenvalue λ₁ of PᵀP (`LARGEST`) for the matrix P of the task in whitened coordinates, and number
+/// n of eigenvalues (`WIDTH`).
 const LARGEST: f64 = 4.0;
 const WIDTH: usize = 4;
 

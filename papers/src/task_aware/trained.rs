@@ -125,13 +125,14 @@ impl Approach {
         Self { name: "task-aware", ..Self::new("task-aware-gradient", parameters) }
     }
 
-    /// The paper's privacy-agnostic approach with `latents` latents, the outputs of its encoder.
+    /// The paper's privacy-agnostic approach, whose encoder is learned without noise, with `latents` latents
+    /// (outputs of the encoder).
     pub fn privacy_agnostic(latents: usize, training: Value) -> Self {
         Self::new("privacy-agnostic", json!({ "latent_dim": latents, "training": training }))
     }
 
-    /// The paper's task-agnostic approach, with the sensitivity that is measured on the records of its
-    /// volunteers (people whose records help to learn a mechanism).
+    /// The paper's task-agnostic approach, which adds noise to the records themselves, with the sensitivity
+    /// that is measured on the records of its volunteers (people whose records help to learn a mechanism).
     pub fn task_agnostic(training: Value) -> Self {
         Self::new("task-agnostic", json!({ "sensitivity": "empirical", "training": training }))
     }

@@ -1,4 +1,5 @@
-//! Figure 2 of Learning to Noise: nines, released by a mechanism learned from volunteers who have none.
+//! Figure 2 of Learning to Noise: nines, released by a mechanism that is learned from the records of people
+//! (volunteers) who have no nines.
 
 use super::collection::{BOTH, Collection, Level, Plan, Subject, TestRecords};
 use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};

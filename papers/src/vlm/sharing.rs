@@ -1,4 +1,4 @@
-//! The mechanism of a trial: learned once from volunteers, and used at every budget.
+//! The mechanism of a trial: learned once from the records of volunteers, and used at every budget.
 
 use crate::Result;
 pub(super) use crate::task::classes_of;
@@ -17,16 +17,17 @@ const DELTA: f64 = 1e-5;
 /// Settings for learning a mechanism.
 #[derive(Clone)]
 pub(super) struct Model {
-    /// Parameters of `vlm` for volunteers without a guarantee.
+    /// Parameters of the plugin `vlm` for volunteers without a guarantee.
     pub parameters: Value,
-    /// Parameters of `vlm` for volunteers with a central ε. The function `parameters` adds this ε, δ, the
-    /// adjacency, the number of volunteers and the seed to its `volunteers`.
+    /// Parameters of the plugin `vlm` for volunteers with a central ε. The function `parameters` adds this ε,
+    /// δ, the adjacency, the number of volunteers and the seed to its `volunteers`.
     pub private: Value,
 }
 
 impl Model {
-    /// Parameters of `vlm` for this `central` ε and a number of `volunteers`; infinity means no guarantee.
-    /// The adjacency is the paper's. The number of volunteers is public, because their records are published.
+    /// Parameters of the plugin `vlm` for this `central` ε and a number of `volunteers`; infinity means no
+    /// guarantee. The adjacency is the paper's. The number of volunteers is public, because their records are
+    /// published.
     fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
         let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);
