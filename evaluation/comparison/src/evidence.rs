@@ -124,6 +124,7 @@ pub(super) fn largest_significant(mut p_values: Vec<f64>, level: f64) -> Option<
 mod tests {
     use super::super::influence::grouped;
     use super::super::prediction::Predicted;
+    use super::super::split::interleave;
     use super::*;
     use approx::assert_relative_eq;
     use ndarray::Array1;
@@ -163,6 +164,8 @@ mod tests {
             let tests: Vec<Vec<usize>> = (0..self.trials)
                 .map(|_| {
                     rows.shuffle(rng);
+                    // Test records have the class shares of all records, as in a comparison's default split.
+                    interleave(&mut rows, &truth, 0.5);
                     rows[..self.test_records].to_vec()
                 })
                 .collect();
@@ -284,7 +287,8 @@ mod tests {
         assert!(p_value(Metric::Rmse) > 0.5);
         assert_eq!(gain(METRIC, &sample([1.0; 3]), &sample([1.0; 3]), 9).unwrap().p_value(), 0.5);
         assert!(gain(METRIC, &sample([1.0, f64::NAN, 1.0]), &reference, 9).is_none());
-        assert!(gain(METRIC, &Sample::default(), &Sample::default(), 9).is_none());
+        let empty = Sample { influences: vec![vec![]; 3], ..predictor.clone() };
+        assert!(gain(METRIC, &empty, &reference, 9).is_none());
     }
 
     /// Perfect predictions of n test records, against a baseline that is right about half, are at most √n
