@@ -3,7 +3,6 @@
 use crate::Result;
 use crate::stored::Stored;
 use csv::{ReaderBuilder, StringRecord};
-use scumble_core::nearest_name;
 use scumble_records::Error;
 
 /// A CSV file in memory. Its data rows are counted from 1.
@@ -47,13 +46,13 @@ impl CsvFile {
     /// The index of `column` in a row.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`] if no column has this name, with the nearest name.
+    /// [`Error::MissingColumn`] if no column has this name.
     pub fn place(&self, column: &str) -> Result<usize> {
         let found = self.header.iter().position(|name| name.trim() == column);
         Ok(found.ok_or_else(|| Error::MissingColumn {
             file: self.name.clone(),
             column: column.into(),
-            nearest: nearest_name(column, self.header.iter()),
+            columns: self.header.iter().map(str::to_owned).collect(),
         })?)
     }
 }

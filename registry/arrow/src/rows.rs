@@ -1,7 +1,7 @@
 //! Record batches as rows of cells.
 
 use crate::values::{Values, held};
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, new_empty_array};
 use arrow_schema::{ArrowError, DataType, Schema};
 use scumble_records::{DESIGN, Encoder, Error, Held, RawRows, ReadRows, Result};
 
@@ -63,9 +63,8 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
             };
             let values = Values::from_array(array.as_ref()).ok_or_else(|| {
                 self.refuse(format!(
-                    "column {name:?} holds values of the type {}, which are not supported; use numbers, \
-                     text, booleans or dates",
-                    array.data_type()
+                    "column {name:?} holds {}, which are not supported; use numbers, text, booleans or dates",
+                    values_of(array.data_type())
                 ))
             })?;
             Ok((place, values))
@@ -138,6 +137,17 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Re
     fn held(&self, place: usize) -> Option<Held> {
         held(self.types.get(place)?)
     }
+
+    fn unsupported(&self, place: usize) -> Option<String> {
+        let kind = self.types.get(place)?;
+        let is_supported = Values::from_array(new_empty_array(kind).as_ref()).is_some();
+        (!is_supported).then(|| values_of(kind))
+    }
+}
+
+/// Content of a column of an unsupported type.
+fn values_of(kind: &DataType) -> String {
+    format!("values of the type {kind}")
 }
 
 fn in_one_line(error: &ArrowError) -> String {

@@ -49,13 +49,23 @@ pub struct NewFile {
 }
 
 impl NewFile {
+    /// Reason of [`Error::Exists`] for a file that must be kept.
+    pub const KEPT: &str = "already exists, and is not overwritten";
+
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// [`Error::Exists`] if the path holds a file that must be kept, or something other than a plain file;
-    /// [`Error::Io`] if the folder does not exist or is not writable.
+    /// [`Error::Exists`] if the path holds a file that must be kept, or something other than a plain file, and
+    /// for the path `-`, which stands for standard output; [`Error::Io`] if the folder does not exist or is
+    /// not writable.
     pub fn create(path: &Path, existing: Existing, readable: Readable) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
+        if path == Path::new("-") {
+            return Err(Error::Exists {
+                file: path.into(),
+                what: "stands for standard output, which this option does not write to; name a file",
+            });
+        }
         let before = fs::metadata(path).ok();
         if before.as_ref().is_some_and(|found| !found.is_file()) {
             return Err(Error::Exists {
@@ -69,10 +79,7 @@ impl NewFile {
         match fs::symlink_metadata(path) {
             // A broken link counts as an existing file.
             Ok(_) if existing == Existing::Keep => {
-                return Err(Error::Exists {
-                    file: path.into(),
-                    what: "already exists, and is not overwritten",
-                });
+                return Err(Error::Exists { file: path.into(), what: Self::KEPT });
             }
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)), // a long name
             _ => {}
@@ -120,9 +127,7 @@ impl NewFile {
             Existing::Keep => aside.persist_noclobber(&place),
         };
         renamed.map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                Error::Exists { file: path.clone(), what: "already exists, and is not overwritten" }
-            }
+            io::ErrorKind::AlreadyExists => Error::Exists { file: path.clone(), what: Self::KEPT },
             _ => failed(error.error),
         })?;
         sync_folder(&place).map_err(failed)

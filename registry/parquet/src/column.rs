@@ -4,12 +4,12 @@ use crate::pages::{Bounded, Pages};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{AsBytes, ByteArray, DataType, FixedLenByteArray};
-use parquet::errors::{ParquetError, Result};
+use parquet::data_type::{AsBytes, ByteArray, DataType, FixedLenByteArray, Int96};
+use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
-use scumble_records::{Cell, Held, Zone, written};
+use scumble_records::{Cell, Held, NO_TEXT, Zone, written};
 use std::sync::Arc;
 
 /// Meaning of a column's values.
@@ -27,7 +27,8 @@ pub(crate) enum Meaning {
     /// Days since 1970-01-01.
     Date,
     /// Ticks since the start of 1970, with `a_second` ticks per second. The clock of `zone` converts them to
-    /// a day and a time.
+    /// a day and a time. A 96-bit timestamp is read in microseconds, as a local time unless the file names a
+    /// zone.
     Timestamp { a_second: i64, zone: Zone },
 }
 
@@ -60,6 +61,11 @@ impl Meaning {
             }
             (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => decimal(column),
             (_, Some(_), _) => None,
+            // Timestamps of Spark and Impala, in days and nanoseconds of a day.
+            (Type::INT96, None, _) => {
+                let zone = Some(zone()).filter(|zone| *zone != Zone::Unknown).unwrap_or(Zone::Local);
+                Some(Self::Timestamp { a_second: 1_000_000, zone })
+            }
             // Annotations of older writers.
             (Type::INT32 | Type::INT64, None, converted) => match converted {
                 ConvertedType::NONE
@@ -88,7 +94,11 @@ impl Meaning {
             _ => None,
         };
         found.ok_or_else(|| match (logical, column.converted_type()) {
-            (Some(logical), _) => format!("{logical:?} ({physical})"),
+            (Some(logical), _) => {
+                let words = format!("{logical:?}");
+                let word = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                format!("{} ({physical})", word.to_lowercase())
+            }
             (None, ConvertedType::NONE) => physical.to_string(),
             (None, converted) => format!("{converted} ({physical})"),
         })
@@ -199,9 +209,9 @@ impl Column {
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
                 read(reader, most, is_nullable, Stored::Fixed)
             }
-            ColumnReader::Int96ColumnReader(_) => {
-                Err(ParquetError::General("96-bit numbers are not supported".into()))
-            }
+            ColumnReader::Int96ColumnReader(reader) => read(reader, most, is_nullable, |times| {
+                Stored::Large(times.iter().map(Int96::to_micros).collect())
+            }),
         }?;
         let given = (0, 0);
         Ok((rows, Values { meaning: self.meaning.clone(), present, stored, given, written: String::new() }))
@@ -258,7 +268,12 @@ impl Values {
             }
             (Stored::Bytes(bytes), _) => {
                 let bytes = bytes.get(at).map(ByteArray::data).unwrap_or_default();
-                Cell::Text(text(bytes, most.unwrap_or(usize::MAX))?)
+                match (text(bytes, most.unwrap_or(usize::MAX)), most) {
+                    (Ok(text), _) => Cell::Text(text),
+                    // A draft leaves out the column, and needs no further cell of it.
+                    (Err(_), Some(_)) => Cell::Text(NO_TEXT),
+                    (Err(misfit), None) => return Err(misfit),
+                }
             }
             (Stored::Fixed(_), _) => Cell::Null,
         })

@@ -130,11 +130,13 @@ impl<R: ChunkReader + 'static> Rows<R> {
 
     fn column(&self, place: usize) -> Result<Column> {
         let name = self.header.get(place).map_or("", String::as_str);
+        let unsupported = |what: &str| {
+            self.refuse(format!(
+                "column {name:?} holds {what}, which are not supported; use numbers, text, booleans or dates"
+            ))
+        };
         let Some(leaf) = self.leaves.get(place).copied().flatten() else {
-            return Err(self.refuse(format!(
-                "column {name:?} holds lists or groups, which are not supported; convert them to plain \
-                 columns"
-            )));
+            return Err(unsupported(NESTED));
         };
         let schema = self.metadata.file_metadata().schema_descr();
         let group = self.metadata.row_groups().get(self.group);
@@ -142,12 +144,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
         let (Some(column), Some(chunk)) = (schema.columns().get(leaf), chunk) else {
             return Err(self.damaged(place, "it is missing"));
         };
-        let meaning = self.meaning(place, column).map_err(|kind| {
-            self.refuse(format!(
-                "column {name:?} holds values of the type {kind}, which are not supported; use numbers, \
-                 text, booleans or dates"
-            ))
-        })?;
+        let meaning = self.meaning(place, column).map_err(|kind| unsupported(&values_of(&kind)))?;
         let opened = Column::open(&self.file, column, chunk, meaning, self.rows_of_group());
         opened.map_err(|error| self.damaged(place, &in_one_line(&error)))
     }
@@ -245,10 +242,24 @@ impl<R: ChunkReader + 'static> ReadRows for Rows<R> {
         held(column, &self.meaning(place, column).ok()?)
     }
 
+    fn unsupported(&self, place: usize) -> Option<String> {
+        let Some(leaf) = self.leaves.get(place).copied().flatten() else { return Some(NESTED.into()) };
+        let column = self.metadata.file_metadata().schema_descr().columns().get(leaf)?;
+        self.meaning(place, column).err().map(|kind| values_of(&kind))
+    }
+
     fn bytes(&self) -> u64 {
         let total = self.metadata.file_metadata().num_rows().max(1) as u128;
         (u128::from(self.file.len()) * self.row as u128 / total) as u64
     }
+}
+
+/// Content of a nested column.
+const NESTED: &str = "lists or groups";
+
+/// Content of a column of an unsupported type.
+fn values_of(kind: &str) -> String {
+    format!("values of the type {kind}")
 }
 
 /// Reads the footer, which is followed by its length and four letters at the end of the file.

@@ -34,6 +34,9 @@ const UNDECIDED: &str = "its times are instants without a known time zone, so th
 /// Texts that mark a missing number.
 const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "null"];
 
+/// Text that a typed file returns for a cell whose bytes are not UTF-8 text, if its cells are only inspected.
+pub const NO_TEXT: &str = "\u{fffd}";
+
 /// Level that replaces empty cells.
 const EMPTY: &str = "(empty)";
 
@@ -42,8 +45,8 @@ const EMPTY: &str = "(empty)";
 /// - Numbers get bounds around the observed range, rounded outward.
 /// - Dates get as bounds the first day of the first observed year and the last day of the last observed year.
 /// - A column of texts, or of numbers with two distinct values, gets the observed levels.
-/// - A column is left out if it has one value, numbers the rows consecutively, or has more than 50 distinct
-///   texts. Its values do not appear in the draft.
+/// - A column is left out if it has one value, numbers the rows consecutively, has more than 50 distinct
+///   texts or long ones, or cannot be read. Its values do not appear in the draft.
 ///
 /// The draft is taken from the records, so it discloses something about them. It is therefore marked as a
 /// draft. A draft suffices to compare mechanisms, but no mechanism can be saved with it
@@ -71,10 +74,23 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     if let Some(column) = first_duplicate(&header) {
         return Err(Error::DuplicateColumn { file, column: column.clone() });
     }
-    let encoder = Encoder::for_any_cells(&header, &file)?;
+    let named = header.iter().filter(|name| !name.is_empty()).count();
+    if named <= 1 && header.len() > named {
+        return Err(Error::Unreadable {
+            problem: format!(
+                "its first row names {named} of {} columns, so it is no header; delete the lines above the \
+                 header",
+                header.len()
+            ),
+            file,
+        });
+    }
+    let unsupported: Vec<Option<String>> = (0..header.len()).map(|place| rows.unsupported(place)).collect();
+    let read: Vec<usize> = (0..header.len()).filter(|&place| unsupported[place].is_none()).collect();
+    let encoder = Encoder::for_any_cells(&header, &read, &file)?;
     let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
     while let Some(some) = rows.next_rows(&encoder, 256)? {
-        for (cell, place) in some.cells().zip((0..header.len()).cycle()) {
+        for (cell, &place) in some.cells().zip(read.iter().cycle()) {
             seen[place].add(cell);
         }
     }
@@ -90,9 +106,10 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     );
     let mut columns = 0;
     for (place, (name, seen)) in header.iter().zip(&seen).enumerate() {
-        let column = match rows.held(place) {
-            Some(Held::Time { zone: Zone::Unknown, .. }) => Err(UNDECIDED.to_owned()),
-            _ => seen.column(name),
+        let column = match (&unsupported[place], rows.held(place)) {
+            (Some(what), _) => Err(format!("it holds {what}, which are not supported")),
+            (None, Some(Held::Time { zone: Zone::Unknown, .. })) => Err(UNDECIDED.to_owned()),
+            (None, _) => seen.column(name),
         };
         // Writing to a string does not fail.
         let _ = match column {
@@ -231,6 +248,9 @@ impl Seen {
     fn kind(&self) -> std::result::Result<(Kind, Option<String>), String> {
         let is_of_numbers = self.numbers > 0
             && (self.strays.is_empty() || (self.strays.len() <= MOST_STRAYS && !self.is_of_few_levels()));
+        if self.levels.contains(NO_TEXT) {
+            return Err("it holds bytes that are not UTF-8 text".into());
+        }
         let levels = self.levels.len() + usize::from(self.has_empty && !is_of_numbers);
         match levels {
             0 => return Err("it is empty".into()),

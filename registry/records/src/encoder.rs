@@ -2,7 +2,7 @@
 
 use crate::kind::{Form, ISO};
 use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
-use scumble_core::text::{abridged, nearest_name};
+use scumble_core::text::abridged;
 use scumble_core::{RecordDomain, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -143,15 +143,16 @@ impl Encoder {
         })
     }
 
-    /// Builds an encoder that reads all cells of rows with this header, to inspect instead of encode them.
-    /// The cells may hold anything.
+    /// Builds an encoder that reads the cells at `places` of rows with this header, to inspect instead of
+    /// encode them. The cells may hold anything.
     ///
     /// # Errors
     /// Same errors as [`Schema::from_numeric_columns`].
-    pub(crate) fn for_any_cells(header: &[String], source: &str) -> Result<Self> {
+    pub(crate) fn for_any_cells(header: &[String], places: &[usize], source: &str) -> Result<Self> {
         let names: Vec<&str> = header.iter().map(String::as_str).collect();
+        let read: Vec<String> = places.iter().map(|&place| header[place].clone()).collect();
         let mut encoder =
-            Self::new(&Schema::from_numeric_columns(header)?, &names, None, OutOfBounds::Keep, source)?;
+            Self::new(&Schema::from_numeric_columns(&read)?, &names, None, OutOfBounds::Keep, source)?;
         encoder.fields.iter_mut().for_each(|field| field.longest = usize::MAX);
         Ok(encoder)
     }
@@ -371,7 +372,7 @@ impl<'h> Header<'h> {
             None => Err(Error::MissingColumn {
                 file: source.into(),
                 column: column.into(),
-                nearest: nearest_name(column, self.names.iter().copied()),
+                columns: self.names.iter().map(|&name| name.to_owned()).collect(),
             }),
         }
     }

@@ -1,6 +1,7 @@
 //! Errors about files of records and their schemas. Each error names the file, and the row, column and value
 //! if it concerns a cell.
 
+use scumble_core::nearest_name;
 use scumble_core::text::did_you_mean;
 use std::path::PathBuf;
 
@@ -77,14 +78,14 @@ pub enum Error {
         expected: usize,
     },
     /// A column that the header or the schema lacks.
-    #[error("{file}: there is no column {column:?}{}", did_you_mean(nearest))]
+    #[error("{file}: there is no column {column:?}{}", existing(column, columns))]
     MissingColumn {
         /// File that lacks the column.
         file: String,
         /// Name of the column.
         column: String,
-        /// Nearest existing name.
-        nearest: Option<String>,
+        /// Existing names.
+        columns: Vec<String>,
     },
     /// A date column that holds instants of an unknown time zone.
     #[error(
@@ -167,5 +168,22 @@ impl Error {
 
     pub(crate) fn from_write(source: std::io::Error) -> Self {
         Self::Write { source }
+    }
+}
+/// Number of existing columns that an error lists.
+const LISTED: usize = 10;
+
+/// Nearest existing column, or else the existing columns.
+fn existing(column: &str, columns: &[String]) -> String {
+    let nearest = nearest_name(column, columns.iter().map(String::as_str));
+    if nearest.is_some() {
+        return did_you_mean(&nearest);
+    }
+    let listed: Vec<String> = columns.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
+    let more =
+        if columns.len() > LISTED { format!(" and {} more", columns.len() - LISTED) } else { String::new() };
+    match listed.is_empty() {
+        true => String::new(),
+        false => format!("; there are {}{more}", listed.join(", ")),
     }
 }

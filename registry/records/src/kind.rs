@@ -98,12 +98,22 @@ static BOOLEAN: LazyLock<[String; 2]> = LazyLock::new(|| ["false".into(), "true"
 
 /// Deserializes a whole number, written as `8` or `8.0`.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    let number = f64::deserialize(deserializer)?;
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a bound of integers must be a number")]
+    enum Written {
+        Whole(i64),
+        Real(f64),
+    }
+    let (number, written) = match Written::deserialize(deserializer)? {
+        Written::Whole(number) => (number as f64, number.to_string()),
+        Written::Real(number) => (number, number.to_string()),
+    };
     match number.fract() == 0.0 && number.abs() <= LARGEST_WHOLE as f64 {
         true => Ok(number as i64),
-        false => {
-            Err(serde::de::Error::custom(format!("the bound {number} of integers must be a whole number")))
-        }
+        false => Err(serde::de::Error::custom(format!(
+            "the bound {written} of integers must be a whole number between -{LARGEST_WHOLE} and \
+             {LARGEST_WHOLE}"
+        ))),
     }
 }
 

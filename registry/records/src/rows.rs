@@ -52,6 +52,12 @@ pub trait ReadRows: Send {
     fn held(&self, _place: usize) -> Option<Held> {
         None
     }
+
+    /// Unsupported content of the column at this index of the header, for example `lists or groups`. `None`
+    /// for a column that can be read.
+    fn unsupported(&self, _place: usize) -> Option<String> {
+        None
+    }
 }
 
 impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
@@ -69,6 +75,10 @@ impl<R: ReadRows + ?Sized> ReadRows for Box<R> {
 
     fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
         (**self).next_block(encoder, most)
+    }
+
+    fn unsupported(&self, place: usize) -> Option<String> {
+        (**self).unsupported(place)
     }
 
     fn bytes(&self) -> u64 {

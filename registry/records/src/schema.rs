@@ -3,7 +3,7 @@
 use crate::kind::Form;
 use crate::{Cell, Error, Kind, Result, read_text};
 use scumble_core::first_duplicate;
-use scumble_core::text::{abridged, nearest_name};
+use scumble_core::text::abridged;
 use scumble_core::{Brief, Domain, Layout, RecordDomain, TargetDomain, TargetLayout, text};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -107,12 +107,31 @@ pub struct Column {
 
 /// Replacement for a missing cell. The replacement is public, and never the mean of the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "`missing` must be a number within the bounds, or a level")]
+#[serde(untagged, from = "AnyMissing")]
 pub enum Missing {
     /// A number within the bounds of a numeric column.
     Number(f64),
     /// A level of a category, or a date as text.
     Level(String),
+}
+
+/// Replacement for a missing cell, as written in a schema: also a truth value without quotation marks.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`missing` must be a number within the bounds, or a level")]
+enum AnyMissing {
+    Flag(bool),
+    Number(f64),
+    Level(String),
+}
+
+impl From<AnyMissing> for Missing {
+    fn from(written: AnyMissing) -> Self {
+        match written {
+            AnyMissing::Flag(flag) => Self::Level(flag.to_string()),
+            AnyMissing::Number(number) => Self::Number(number),
+            AnyMissing::Level(level) => Self::Level(level),
+        }
+    }
 }
 
 impl Missing {
@@ -266,7 +285,13 @@ impl Schema {
             };
             let column = column.try_into();
             column.map_err(|error: toml::de::Error| {
-                refuse(format!("{name}: {}", error.message().replace('\n', " ")))
+                let mut message = error.message().replace('\n', " ");
+                if message.starts_with("unknown field") {
+                    // The error lists the fields of the kind.
+                    message +=
+                        "; every column may have `name`, `kind`, `missing`, `missing_cells` and `bins`";
+                }
+                refuse(format!("{name}: {message}"))
             })
         });
         let columns = columns.collect::<Result<_>>()?;
@@ -507,7 +532,7 @@ impl Schema {
         found.ok_or_else(|| Error::MissingColumn {
             file: self.source.clone(),
             column: name.into(),
-            nearest: nearest_name(name, self.columns.iter().map(|column| column.name.as_str())),
+            columns: self.columns.iter().map(|column| column.name.clone()).collect(),
         })
     }
 }

@@ -252,6 +252,10 @@ impl TextFormat {
             _ => Box::new(input),
         };
         let (sample, input) = beginning(input, SAMPLE)?;
+        if let Some(kind) = other_format(&sample) {
+            let problem = format!("it is {kind}, not CSV or Parquet; export it as CSV");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
         let (encoding, code) = match self.encoding {
             Some(encoding) => (encoding, encoding.code()),
             None => Encoding::from_bytes(&sample),
@@ -272,6 +276,13 @@ impl TextFormat {
         }
         let text = String::from_utf8_lossy(&sample);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if let Some(line) = text.lines().next().filter(|line| line.to_ascii_lowercase().starts_with("sep=")) {
+            let problem = format!(
+                "its first line is {}, which only Excel reads; delete this line",
+                scumble_core::shown(line)
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
         let delimiter = self.delimiter.unwrap_or_else(|| Delimiter::from_header(text));
         match (self.delimiter, delimiter) {
             (None, Delimiter::Semicolon) => remarks.push("columns separated by semicolons"),
@@ -285,6 +296,27 @@ impl TextFormat {
         }
         Ok(Recognised { input, delimiter, decimal, remarks })
     }
+}
+
+/// Format of a file that is not CSV, from its first bytes; `None` if it may be CSV.
+fn other_format(start: &[u8]) -> Option<&'static str> {
+    const FORMATS: [(&[u8], &str); 8] = [
+        (b"PK\x03\x04", "a zip archive or a spreadsheet (xlsx, ods)"),
+        (b"\xd0\xcf\x11\xe0", "an old Excel workbook (xls)"),
+        (b"ARROW1", "a Feather file"),
+        (b"FEA1", "a Feather file"),
+        (b"\xfd7zXZ", "packed by xz"),
+        (b"BZh", "packed by bzip2"),
+        (b"\x28\xb5\x2f\xfd", "packed by zstd"),
+        (b"SQLite format 3", "an SQLite database"),
+    ];
+    let found = FORMATS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind);
+    let text = start.trim_ascii_start();
+    let is_json = || {
+        let after = text.get(1..).unwrap_or_default().trim_ascii_start();
+        matches!((text.first(), after.first()), (Some(b'{'), Some(b'"')) | (Some(b'['), Some(b'{' | b'[')))
+    };
+    found.or_else(|| is_json().then_some("JSON"))
 }
 
 /// Reader that returns the inspected bytes again, and then the rest.

@@ -411,8 +411,8 @@ fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
     let text = format!(
         "{} steps at sampling rate {} with noise multiplier {}\n\
          are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
-         \u{20}epsilon = {:.4}  by privacy loss distributions; {}\n\
-         \u{20}epsilon = {:.4}  by Renyi divergences",
+         \u{20}epsilon = {}  by privacy loss distributions; {}\n\
+         \u{20}epsilon = {}  by Renyi divergences",
         run.steps(),
         run.sampling_rate(),
         run.noise_multiplier(),
@@ -421,7 +421,7 @@ fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
         if bounds.lower == 0.0 && bounds.upper > 0.0 {
             "no lower bound was found".to_owned()
         } else {
-            format!("no proof can give less than {:.4}", down(bounds.lower))
+            format!("no proof can give less than {}", down(bounds.lower))
         },
         up(by_renyi),
     );
@@ -564,7 +564,7 @@ fn account_mutual_information(arguments: &MutualInformationArguments) -> Result<
          The bound is an average over the prior. It bounds nothing for a single secret or a worst-case \
          record.\n\
          This is not differential privacy.",
-        up(success).min(1.0)
+        up(success.min(1.0))
     );
     if !noise.is_empty() {
         text += "\n\nGaussian noise that meets this bound, with the least sum of variances:\n";
@@ -597,7 +597,7 @@ fn account_multiplicative(arguments: &MultiplicativeArguments) -> Result<Answer,
     });
     let text = format!(
         "{records} records or more, times a Gaussian matrix of {out_dim} columns, with v = {}\n\
-         are ({:.4}, {})-differentially private (neighbouring relation: {}, at l2 distance {sensitivity} or \
+         are ({}, {})-differentially private (neighbouring relation: {}, at l2 distance {sensitivity} or \
          less)",
         number::short(v),
         up(epsilon),
@@ -636,14 +636,26 @@ fn shortly_up(delta: f64) -> String {
     format!("{:.3e}", (delta / unit * (1.0 - 1e-12)).ceil() * unit)
 }
 
-/// Rounds up to four decimal places.
-fn up(epsilon: f64) -> f64 {
-    (epsilon * 1e4).ceil() / 1e4
+/// Smallest ε with four decimal places. A smaller ε has four significant digits.
+const SMALLEST_PLAIN: f64 = 0.01;
+
+/// Formats ε with four decimal places or significant digits, rounded up.
+fn up(epsilon: f64) -> String {
+    match epsilon == 0.0 || epsilon >= SMALLEST_PLAIN {
+        true => format!("{:.4}", (epsilon * 1e4).ceil() / 1e4),
+        false => shortly_up(epsilon),
+    }
 }
 
-/// Rounds down to four decimal places.
-fn down(epsilon: f64) -> f64 {
-    (epsilon * 1e4).floor() / 1e4
+/// Formats ε with four decimal places or significant digits, rounded down.
+fn down(epsilon: f64) -> String {
+    match epsilon == 0.0 || epsilon >= SMALLEST_PLAIN {
+        true => format!("{:.4}", (epsilon * 1e4).floor() / 1e4),
+        false => {
+            let unit = 10f64.powf(epsilon.log10().floor() - 3.0);
+            format!("{:.3e}", (epsilon / unit).floor() * unit)
+        }
+    }
 }
 
 /// Returns the training run and its δ. Solves for the quantity that `arguments` omit.

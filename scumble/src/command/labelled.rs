@@ -1,7 +1,6 @@
 //! Reader of a file of numbers with a column of labels and no schema, as the solvers need it.
 
 use super::reading::Reading;
-use crate::core::nearest_name;
 use crate::records::{Error, OutOfBounds, ReadRows, Reader, Schema};
 use ndarray::Array2;
 use std::collections::HashSet;
@@ -63,8 +62,7 @@ impl Labelled {
         }
         for column in drop.iter().map(String::as_str).chain([target]) {
             if !header.iter().any(|name| name == column) {
-                let nearest = nearest_name(column, header.iter().map(String::as_str));
-                return Err(Error::MissingColumn { file: name, column: column.into(), nearest });
+                return Err(Error::MissingColumn { file: name, column: column.into(), columns: header });
             }
         }
         let is_kept = |column: &String| column != target && !drop.contains(column);

@@ -163,9 +163,13 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
         ShapedBy::PublicKnowledge => "",
         _ => " --volunteers volunteers.csv --volunteers-are consented",
     };
+    let delta = match example.brief.budget.delta() {
+        0.0 => String::new(),
+        delta => format!(" --delta {delta:e}"),
+    };
     text += &format!(
         "\nTo design this mechanism:\n  scumble design {name} --schema schema.toml --target COLUMN --epsilon \
-         1{volunteers} --output design.json"
+         1{delta}{volunteers} --output design.json"
     );
     text += &steps(&design, Path::new("design.json"))?;
     print(text.trim_end())

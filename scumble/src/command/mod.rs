@@ -54,13 +54,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Release data under a stated privacy guarantee, so that models can still be learned from it.
-///
-/// Without a command, runs `compare`.
 #[derive(Parser)]
-#[command(name = "scumble", version)]
+#[command(name = "scumble", version, arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
     /// Print JSON instead of text.
     #[arg(long, global = true)]
     json: bool,
@@ -179,6 +177,10 @@ pub fn main() -> ExitCode {
             return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            if std::env::args_os().len() <= 1 {
+                let _ = error.print();
+                return ExitCode::from(2);
+            }
             return refuse("missing subcommand; see --help");
         }
         Err(error) => return refuse(&in_one_line(&error.to_string())),
@@ -199,7 +201,7 @@ pub fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), Failure> {
     QUIET.store(arguments.quiet, Ordering::Relaxed);
     let registry = Registry::installed()?;
-    match arguments.command.unwrap_or(Command::Compare(Default::default())) {
+    match arguments.command {
         Command::List { markdown: true } => list::markdown(&registry),
         Command::List { markdown: false } => list::list(&registry, arguments.json),
         Command::Describe { design: Some(file), .. } => {
@@ -251,7 +253,12 @@ fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {
 /// `force` is set.
 fn new_file(path: &Path, force: bool) -> Result<NewFile, custody::Error> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
-    NewFile::create(path, existing, Readable::AsUsual)
+    NewFile::create(path, existing, Readable::AsUsual).map_err(|error| match error {
+        custody::Error::Exists { file, what: NewFile::KEPT } => {
+            custody::Error::Exists { file, what: "already exists; --force replaces it" }
+        }
+        error => error,
+    })
 }
 
 /// Checks that no file is both read and written, and none is written twice.

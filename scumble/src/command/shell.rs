@@ -43,14 +43,67 @@ pub(super) fn completions(
     print(String::from_utf8_lossy(&script).trim_end())
 }
 
+/// Sections that every manual page ends with, in roff.
+const SECTIONS: &str = r#"
+.SH "EXIT STATUS"
+0: success. 1: a claim is refuted, or the output was made and only its message could not be printed.
+2: an error, printed as one line on stderr. 130: interrupted.
+.SH ENVIRONMENT
+.TP
+SCUMBLE_DATA
+The folder of public data sets that are not embedded, such as adult and mnist.
+.TP
+SCUMBLE_PASSPHRASE
+The passphrase of encrypted tickets and keys, instead of a prompt.
+.TP
+NO_COLOR
+Turns colours off.
+.SH FILES
+.TP
+schema.toml
+Publicly known bounds and levels of the columns.
+.TP
+design.json
+A mechanism with its parameters, its schema and its budget.
+.TP
+card.json
+The guarantee of a release.
+.TP
+ledger.json
+Budgets of data sets, and what was spent.
+.TP
+NAME.cells.jsonl
+Finished trials of a comparison, from which a stopped one resumes.
+.SH "SEE ALSO"
+scumble COMMAND \-\-help
+"#;
+
+/// Returns the page with the examples under their own heading, and with [`SECTIONS`].
+fn completed(page: &str) -> String {
+    let page = page.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n");
+    format!("{}\n{}", page.trim_end(), SECTIONS.trim_start())
+}
+
 pub(super) fn man(arguments: &ManArguments, command: clap::Command) -> Result<(), Failure> {
     if let Some(folder) = &arguments.output {
         let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
         std::fs::create_dir_all(folder).map_err(failed)?;
-        generate_to(command, folder).map_err(failed)?;
+        generate_to(command.clone(), folder).map_err(failed)?;
+        for name in page_names(&command, command.get_name()) {
+            let page = folder.join(format!("{name}.1"));
+            let text = std::fs::read_to_string(&page).map_err(failed)?;
+            std::fs::write(&page, completed(&text)).map_err(failed)?;
+        }
         return Ok(());
     }
     let mut page = vec![];
     Man::new(command).render(&mut page)?;
-    print(String::from_utf8_lossy(&page).trim_end())
+    print(completed(&String::from_utf8_lossy(&page)).trim_end())
+}
+
+/// Names of the pages of a command and its subcommands. `name` is the command's own.
+fn page_names(command: &clap::Command, name: &str) -> Vec<String> {
+    let own = std::iter::once(name.to_owned());
+    let visible = command.get_subcommands().filter(|below| !below.is_hide_set());
+    own.chain(visible.flat_map(|below| page_names(below, &format!("{name}-{}", below.get_name())))).collect()
 }

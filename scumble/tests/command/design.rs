@@ -79,7 +79,7 @@ fn a_design_that_is_there_stays_unless_forced() {
     let files = Files::new();
     files.write("design.json", "mine");
     let line = "design laplace --schema schema.toml --epsilon 1 --output design.json";
-    assert_eq!(files.refuses(line), "design.json already exists, and is not overwritten");
+    assert_eq!(files.refuses(line), "design.json already exists; --force replaces it");
     assert_eq!(files.read("design.json"), "mine");
     files.run(&format!("{line} --force"));
     assert_eq!(saved(&files, "design.json")["plugin"], "laplace");
@@ -594,6 +594,6 @@ fn a_public_data_set_brings_its_own_schema() {
     assert_eq!(files.refuses(line), "mnist: the records are images, which have no schema");
     assert_eq!(
         files.refuses("schema --data wine --output wine.toml"),
-        "wine.toml already exists, and is not overwritten"
+        "wine.toml already exists; --force replaces it"
     );
 }

@@ -131,7 +131,7 @@ fn the_chart_is_a_file_of_its_own() {
     assert_eq!(files.read("rows.csv").lines().count(), 1 + 7 * (2 * 2 + 2));
     assert_eq!(
         files.refuses("compare --config exp.toml --svg chart.svg"),
-        "chart.svg already exists, and is not overwritten"
+        "chart.svg already exists; --force replaces it"
     );
 }
 
@@ -141,7 +141,7 @@ fn a_page_that_exists_stays_unless_it_may_be_replaced() {
     files.write("page.html", "old");
     // The number of trials is so large that a refusal after them would time out.
     let refused = files.refuses("compare --html page.html --trials 100000");
-    assert_eq!(refused, "page.html already exists, and is not overwritten");
+    assert_eq!(refused, "page.html already exists; --force replaces it");
     assert_eq!(files.read("page.html"), "old");
     assert!(
         files.refuses("compare --html no/page.html --trials 100000").contains("no/page.html: No such file")

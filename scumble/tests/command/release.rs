@@ -214,7 +214,7 @@ fn clipped_cells_are_told_to_the_owner_alone_and_refused_if_she_is_strict() {
 fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
     let files = designed("laplace --epsilon 1");
     files.write("released.csv", "mine");
-    assert_eq!(files.refuses(RELEASE), "released.csv already exists, and is not overwritten");
+    assert_eq!(files.refuses(RELEASE), "released.csv already exists; --force replaces it");
     assert_eq!(files.read("released.csv"), "mine");
     files.run(&format!("{RELEASE} --force"));
     assert!(files.read("released.csv").starts_with("size,colour,price\n"));
@@ -238,7 +238,7 @@ fn what_is_there_stays_unless_forced_and_what_is_read_stays_in_any_case() {
     assert_eq!(files.spent(), 0.0);
     files.write("card.json", "mine");
     let line = "release --design design.json --input data.csv --output a.csv --card card.json";
-    assert_eq!(files.refuses(line), "card.json already exists, and is not overwritten");
+    assert_eq!(files.refuses(line), "card.json already exists; --force replaces it");
     assert!(!files.exists("a.csv"));
 }
 

@@ -320,7 +320,7 @@ fn numbers_and_chart_are_written_once() {
     let svg = files.read("out/deep/fisher-svm/figure-3.svg");
     assert!(svg.starts_with("<svg ") && svg.contains("prefers-color-scheme: dark"), "{svg}");
     let refused = files.refuses(&format!("reproduce {line}"));
-    assert_eq!(refused, "out/deep/fisher-svm/figure-3.json already exists, and is not overwritten");
+    assert_eq!(refused, "out/deep/fisher-svm/figure-3.json already exists; --force replaces it");
     assert_eq!(files.read("out/deep/fisher-svm/figure-3.svg"), svg);
     files.run(&format!("reproduce {line} --force --seed 2"));
     assert_ne!(files.read("out/deep/fisher-svm/figure-3.svg"), svg);
@@ -339,7 +339,7 @@ fn a_document_has_the_claims_and_the_command_that_made_it() {
         document.contains("### fisher-svm/figure-3") && document.contains("| reproduced |"),
         "{document}"
     );
-    assert_eq!(files.refuses(line), "found.md already exists, and is not overwritten");
+    assert_eq!(files.refuses(line), "found.md already exists; --force replaces it");
     files.run(&format!("{line} --force"));
     assert_eq!(files.read("found.md"), document.replace("found.md\n", "found.md --force\n"));
     assert!(files.refuses("reproduce fisher-svm/figure-3 --markdown no/found.md").contains("no/found.md"));

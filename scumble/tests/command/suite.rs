@@ -57,5 +57,5 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
         Some("ε = 0.5 local differential privacy for the whole record")
     );
     let refused = files.refuses("suite iris --quick --mechanism laplace --output results");
-    assert_eq!(refused, "results/suite.md already exists, and is not overwritten");
+    assert_eq!(refused, "results/suite.md already exists; --force replaces it");
 }

@@ -174,7 +174,7 @@ fn what_cannot_be_viewed_leaves_nothing_behind() {
         ),
         (VIEW.replace("clean.csv", "missing.csv"), "missing.csv: No such file"),
         (VIEW.replace("view.csv", "clean.csv"), "clean.csv: this is an input file; refusing to overwrite it"),
-        (VIEW.replace("view.csv", "data.csv"), "data.csv already exists, and is not overwritten"),
+        (VIEW.replace("view.csv", "data.csv"), "data.csv already exists; --force replaces it"),
         (
             format!("{VIEW} --key key.json"),
             "--key: a local mechanism has no secret key; its key is the design",
