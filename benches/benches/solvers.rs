@@ -1,6 +1,6 @@
 //! Times of numerical solvers by the size of their problem: ℓ₁ sensitivities, water-filling, and a linear
-//! support vector machine. For the ground state that gives noise of least Fisher information, times are by λ,
-//! the weight of the noise's second moment.
+//! support vector machine. For the ground state, whose square is a noise density of least Fisher information,
+//! times are by λ. The density minimises the sum of its Fisher information and λ times its second moment.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use linfa::Dataset;

@@ -4,7 +4,7 @@ use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
 use scumble::accounting::{Neighbours, Run, loss, renyi};
 
-/// Program of the peer dp-accounting.
+/// Python program that times the accountants of dp-accounting, a peer (compared implementation).
 const PEER: &str = include_str!("../peers/accounting.py");
 
 const SAMPLING_RATE: f64 = 0.01;
@@ -32,7 +32,7 @@ pub(crate) fn dp_sgd(host: &Host) -> Result<Section> {
     Ok(Section::new(what, ours).with_peers(theirs.iter().flat_map(peers)))
 }
 
-/// Contestants of dp-accounting, one for each accounting method.
+/// Contestants (timed methods) of dp-accounting, one for each accounting method.
 fn peers(python: &Python) -> impl Iterator<Item = Contestant> {
     let accountants = [("pld", "privacy loss distributions"), ("rdp", "Rényi divergences")];
     accountants.into_iter().map(|(task, named)| {

@@ -7,9 +7,9 @@ use std::time::Instant;
 /// A method of computing values.
 pub(crate) struct Contestant {
     pub(crate) name: String,
-    /// Computes some values, and returns the mean time of a value in nanoseconds.
+    /// Computes some values, and returns the mean time per value in nanoseconds.
     make: Box<dyn FnMut() -> Result<f64>>,
-    /// Mean time of a value in each round, in nanoseconds.
+    /// Mean time per value in each round, in nanoseconds.
     nanoseconds: Vec<f64>,
     /// Number of rounds in which the contestant takes part.
     rounds: usize,

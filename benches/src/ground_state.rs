@@ -5,7 +5,8 @@ use crate::python::Python;
 use crate::{Contestant, Host, Result, Section};
 use scumble::schrodinger::GroundState;
 
-/// Program of the peer SciPy, which solves equation (9) of Farokhi (2020) on a grid.
+/// Python program that times SciPy, a peer (compared implementation). It solves equation (9) of Farokhi
+/// (2020) on a grid.
 const PEER: &str = include_str!("../peers/ground_state.py");
 
 /// Weights λ and ϑ in (Fisher information)/ϑ + λ·(second moment), and the ends of the interval, in the

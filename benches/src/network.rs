@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::neural::{Activation, Architecture, Initialisation, Loss, Network, Optimiser, Pass, Stepper};
 
-/// Program of the peer PyTorch.
+/// Python program that times training steps in PyTorch, a peer (compared implementation).
 const PEER: &str = include_str!("../peers/torch_autoencoder.py");
 
 const WIDTHS: [usize; 8] = [400, 150, 50, 8, 50, 150, 400, 784];
@@ -97,7 +97,7 @@ pub(crate) fn limits() -> Result<Vec<Contestant>> {
     Ok(limits)
 }
 
-/// Contestants of PyTorch, one for each optimiser and number of threads.
+/// Contestants (timed methods) of PyTorch, one for each optimiser and number of threads.
 fn peers(torch: &Python) -> impl Iterator<Item = Contestant> {
     let optimisers = [("adam", "Adam"), ("fused", "fused Adam")];
     let all = optimisers.into_iter().flat_map(|optimiser| THREADS.map(|threads| (optimiser, threads)));

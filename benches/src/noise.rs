@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use scumble::sampling::{DiscreteGaussian, DiscreteLaplace, Rational};
 use std::hint::black_box;
 
-/// Program of the peer diffprivlib, for Laplace noise.
+/// Python program that times Laplace noise by diffprivlib, a peer (compared implementation).
 const PEER: &str = include_str!("../peers/diffprivlib_laplace.py");
 
 const DRAWS: usize = 200_000;

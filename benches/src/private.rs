@@ -12,7 +12,7 @@ use scumble::private::{NoiseKind, PrivateTraining};
 use scumble::sampling::{DiscreteGaussian, Rational};
 use std::time::Instant;
 
-/// Program of the peer Opacus.
+/// Python program that times training steps in Opacus, a peer (compared implementation).
 const PEER: &str = include_str!("../peers/opacus_autoencoder.py");
 
 /// Number of records. Each step includes every record independently with the same probability, 64 in
@@ -98,15 +98,17 @@ pub(crate) fn autoencoder(host: &Host) -> Result<Section> {
     Ok(section.with_peers(opacus.iter().flat_map(peers)))
 }
 
-/// Returns the number of random bits that `draws` bulk draws of Gaussian noise use. The standard deviation is
-/// 2²⁰ lattice steps, the smallest one in a training run.
+/// Returns the number of random bits that `draws` bulk draws of discrete Gaussian noise use. The noise is on
+/// a lattice, and its standard deviation is 2²⁰ steps of the lattice. No training run has noise of a smaller
+/// standard deviation, in these steps.
 fn bits(draws: usize) -> Result<f64> {
     let distribution = DiscreteGaussian::new(Rational::new(1 << 20, 1)?)?;
     let mut drawn = vec![0; draws];
     Ok(random_bits::bits_per_draw(1, |rng| distribution.draws(rng).fill(&mut drawn)))
 }
 
-/// Contestants of Opacus, one for each method of clipping or noise and each number of threads.
+/// Contestants (timed methods) of Opacus, one for each method of clipping or noise and each number of
+/// threads.
 fn peers(opacus: &Python) -> impl Iterator<Item = Contestant> {
     let modes = [
         ("hooks", 1.0, "per-example gradients"),

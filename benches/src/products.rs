@@ -4,7 +4,8 @@ use crate::{Contestant, Result, threads};
 use ndarray::Array2;
 use scumble::neural::{Activation, Architecture, Initialisation, Network, Pass};
 
-/// Side of the square matrices whose product reaches the highest known rate of operations.
+/// Side of the square matrices in the large product of [`at_best`]. Its rate of operations is the highest
+/// known one.
 const LARGE: usize = 1024;
 
 /// Product of an m × k and a k × n matrix in single precision. It is the backward pass of m examples through

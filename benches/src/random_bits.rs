@@ -80,8 +80,8 @@ pub(crate) fn laplace_entropy(scale: f64) -> f64 {
     -(rate / 2.0).tanh().log2() + rate / (rate.sinh() * LN_2)
 }
 
-/// Returns the entropy in bits of the discrete Gaussian distribution of scale σ: log₂ σ√(2πe). The error is
-/// negligible from σ = 2 on.
+/// Returns log₂ σ√(2πe), an approximation of the entropy in bits of the discrete Gaussian distribution of
+/// scale σ. Its error is negligible from σ = 2 on.
 pub(crate) fn gaussian_entropy(scale: f64) -> f64 {
     (scale * (2.0 * PI * E).sqrt()).log2()
 }

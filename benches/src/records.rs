@@ -8,7 +8,7 @@ use scumble::core::{
     Brief, Budget, Design, Domain, RecordDomain, Registry, Table, Target, TargetDomain, Task, Volunteers,
 };
 
-/// Number of volunteers who shape a design.
+/// Number of volunteers (people whose records shape a design).
 pub(crate) const VOLUNTEERS: usize = 1_000;
 
 /// Creates random records in the unit box, with independent uniform columns.
@@ -29,8 +29,8 @@ pub(crate) fn design_in(name: &str, domain: RecordDomain) -> Result<Design> {
 }
 
 /// Designs `task-aware-linear` from `volunteers` for a task that needs the first `latents` columns. Latents
-/// are the linear combinations of columns that the mechanism releases with noise. At ε = 1,000 the noise is
-/// small, and a design with another number of latents than `latents` is an error.
+/// are the linear combinations of columns that the mechanism releases with noise. The budget is ε = 1,000, at
+/// which the noise is small. A design with another number of latents than `latents` is an error.
 pub(crate) fn task_aware(volunteers: Table, latents: usize) -> Result<Design> {
     let columns = volunteers.columns().len();
     let mut brief = Brief::new(domain(columns)?, Budget::pure(1e3)?);

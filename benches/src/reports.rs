@@ -9,7 +9,7 @@ use scumble::datasets::DataSet;
 use scumble::oracles::{Counts, Kind, Oracle};
 use std::rc::Rc;
 
-/// Program of the peer multi-freq-ldpy, for frequency oracles.
+/// Python program that times frequency oracles of multi-freq-ldpy, a peer (compared implementation).
 const PEER: &str = include_str!("../peers/frequency_oracles.py");
 
 const LEVELS: u64 = 100;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tempfile::TempDir;
 
-/// Program of the peer dpmm, an implementation of the mechanism MST in Python.
+/// Python program that times the mechanism MST of dpmm, a peer (compared implementation).
 const PEER: &str = include_str!("../peers/dpmm_mst.py");
 
 /// Number of bins of a numeric column, the same for all contestants.

@@ -4,7 +4,7 @@ use crate::stream::Files;
 use crate::{Contestant, Host, Result, Section, records};
 use std::rc::Rc;
 
-/// Program of the peer, the Python package.
+/// Python program that times releases by the Python package.
 const PEER: &str = include_str!("../peers/scumble_wheel.py");
 
 const RECORDS: usize = 200_000;

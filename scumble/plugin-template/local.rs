@@ -170,8 +170,8 @@ impl LocalMechanism for Mechanism {
         Ok(())
     }
 
-    /// The distribution of a release, given the noise-free view (the output of `encode`). Models that know
-    /// this distribution learn better.
+    /// The distribution of a release, given the noise-free view (the output of `encode`). Models that use
+    /// this distribution learn better than models that ignore it.
     fn noise(&self) -> Noise {
         let features = match &self.noise {
             Some(noise) => NoiseDistribution::Additive { variance: self.variances(noise) },

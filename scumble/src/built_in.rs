@@ -11,7 +11,7 @@ use scumble_task_aware as _;
 use scumble_vlm as _;
 
 /// Sorted names of the plugins that this crate links. No other list of these names exists; tests compare the
-/// registry with it. A new mechanism needs faulty variants in `integration-tests/tests/variants`.
+/// registry with this one. A new mechanism needs faulty variants in `integration-tests/tests/variants`.
 pub const NAMES: [&str; 35] = [
     "adaptive-marginals",
     "column-space",

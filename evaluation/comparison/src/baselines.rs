@@ -16,7 +16,8 @@ const FEWEST: usize = 20;
 
 impl Comparison {
     /// Numbers of training records at which the learning curve (a model's score by this number) is measured.
-    /// They are a small number, repeatedly doubled, and finally the number of training records of a trial.
+    /// The first number is the larger of [`FEWEST`] and twice the number of classes. It is repeatedly
+    /// doubled, and the last number is the number of training records of a trial.
     fn clean_sizes(&self) -> Vec<usize> {
         let (released, _) = self.split(0).sizes();
         let classes = match self.data.domain.target() {

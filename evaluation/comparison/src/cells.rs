@@ -16,7 +16,8 @@ use std::mem::{Discriminant, discriminant};
 pub(super) struct Cell {
     /// Candidate with the chosen parameters.
     pub(super) candidate: Candidate,
-    /// Parameters in the form that the outcome's rows list.
+    /// Parameters, as the outcome lists them: the given ones, with all candidate values of a tuned parameter.
+    /// If they apply, the label's share of ε and a mark for shuffled reports are included.
     pub(super) parameters: Value,
     /// Shell command that makes this design and saves it; `None` if the data have no schema.
     pub(super) design: Option<String>,
@@ -298,8 +299,9 @@ impl Comparison {
         }
     }
 
-    /// Scorers of this candidate's releases. Without private validation, a model with hyper-parameters to
-    /// choose is replaced by its option with the best score on volunteers' records.
+    /// Scorers of this candidate's releases. With a `rehearsal`, a model with hyper-parameters to choose is
+    /// replaced by its option with the best score on volunteers' records. It is not replaced if each trial
+    /// chooses its option by private validation ([`validation`](crate::validation)).
     pub(super) fn chosen_scorers(
         &self,
         candidate: &Candidate,
@@ -321,7 +323,7 @@ impl Comparison {
     }
 }
 
-/// Adds the mechanism and its ε to a budget error of a design. Other errors are only converted.
+/// Adds the mechanism's name and ε to a design's error about its budget. Other errors keep their message.
 fn named(candidate: &Candidate, epsilon: f64, error: scumble_core::Error) -> Error {
     match error {
         // The error's numbers are shares of the budget, so the budget is added.

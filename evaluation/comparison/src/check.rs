@@ -54,8 +54,9 @@ impl Comparison {
         check_share("label_share", self.label_share)
     }
 
-    /// Checks the parameters of mechanisms and models that the comparison chooses. Each needs a non-empty
-    /// list of values, and people by whose records or answers the values are compared.
+    /// Checks the parameters whose values the comparison chooses. A mechanism's parameter needs a non-empty
+    /// list of values, and volunteers with labels. A model's hyper-parameter needs volunteers with labels or,
+    /// if the target is a class, private validation ([`validation`](crate::validation)).
     fn check_tuning(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Data(problem));
         let is_tuned = |candidate: &&Candidate| !candidate.tune.is_empty();

@@ -64,7 +64,7 @@ pub(super) fn scored(data: &DataSet, predicted: &Predicted, truth: &Target, rows
 }
 
 /// SHA-256, in hexadecimal, of all data that scores depend on: the records, their target, their domain, the
-/// target's width, and the numbers of bins.
+/// difference of the target's bounds, and the numbers of bins.
 ///
 /// # Errors
 /// [`Error::Data`] if the domain cannot be serialised, and [`Error::Core`] if rows cannot be selected.

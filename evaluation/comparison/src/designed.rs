@@ -13,9 +13,10 @@ pub const VOLUNTEERS: &str = "volunteers.csv";
 impl Comparison {
     /// Shell command that designs `candidate` at `epsilon` and protects the part `protects` of a record.
     ///
-    /// `mechanism` is the mechanism that the command designs. If `is_completed` is true, the command adds a
-    /// separate mechanism for the label. `shuffled` states the number of shuffled reports and the central δ.
-    /// The result is `None` if the data have no schema.
+    /// `mechanism` is the designed mechanism. Its guarantee tells whether the command needs volunteers'
+    /// records. If `is_completed` is true, the command adds a separate mechanism for the label. `shuffled`
+    /// states the number of shuffled reports and the central δ. The result is `None` if the data have no
+    /// schema.
     pub(super) fn design_command(
         &self,
         candidate: &Candidate,

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 /// Default share of test records in a split by time. The test records are the most recent ones.
 const DEFAULT_TEST_SHARE: f64 = 0.2;
 
-/// Largest number of combinations of the values in `grid`. A larger grid is assumed to be a mistake.
+/// Largest number of combinations of the values in `grid` or in `tune`, the lists of parameter values of a
+/// mechanism or model. A larger number is assumed to be a mistake.
 const MOST_COMBINATIONS: usize = 10_000;
 
 /// Comparison that a TOML file describes. Missing settings have their defaults.
@@ -375,7 +376,7 @@ impl Experiment {
 }
 
 impl Section {
-    /// Every combination of the values in `grid`, together with the values in `set`.
+    /// Every combination of one value for each parameter in `grid`, together with the fixed values in `set`.
     fn combinations(&self) -> Result<Vec<Map<String, Value>>> {
         let lists = [("grid", &self.grid), ("tune", &self.tune)];
         for (list, (name, values)) in
@@ -406,7 +407,7 @@ impl Section {
         Ok(all.into_iter().map(Map::from_iter).collect())
     }
 
-    /// Candidate values of each parameter in `tune`.
+    /// Candidate values of each parameter in `tune`, for which the comparison chooses a value.
     fn tune(&self) -> BTreeMap<String, Vec<Value>> {
         lists_to_json(&self.tune)
     }
@@ -416,8 +417,8 @@ fn lists_to_json(lists: &BTreeMap<String, Vec<toml::Value>>) -> BTreeMap<String,
     lists.iter().map(|(name, values)| (name.clone(), values.iter().map(to_json).collect())).collect()
 }
 
-/// JSON value that the command's option `--set` would read from the same text. Infinite numbers and dates
-/// become text.
+/// Converts a TOML value to the JSON value that the command's option `--set` would read from the text of the
+/// value. Infinite numbers and dates become text.
 fn to_json(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => text.as_str().into(),

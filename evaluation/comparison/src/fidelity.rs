@@ -19,7 +19,7 @@ use std::ops::{Range, RangeInclusive};
 const BINS: usize = 16;
 /// Largest number of pairs of columns whose distances are computed.
 const MOST_PAIRS: usize = 1_000;
-/// Number of random queries.
+/// Number of random queries. Each is a conjunction of conditions on two or three attributes.
 const QUERIES: usize = 1_000;
 /// Random seed of the pairs and queries, which are the same for all tables of a domain.
 const SEED: u64 = 1;
@@ -122,9 +122,9 @@ impl Compared<'_> {
         mean(sets.iter().map(|attributes| self.distance(attributes)))
     }
 
-    /// Total variation distance between training records and released records by one or two attributes. It is
-    /// half the sum of |p − q| over all bins, or pairs of bins. Here p and q are the shares of the two sets
-    /// of records in the bin.
+    /// Total variation distance between the training and the released records' distributions of one or two
+    /// attributes. It is half the sum of |p − q| over all bins of one attribute, or pairs of bins of two.
+    /// Here p and q are the shares of the training and of the released records in the bin or pair.
     fn distance(&self, attributes: &[usize]) -> f64 {
         let mut counts: HashMap<u64, [usize; 2]> = HashMap::new();
         for (side, table) in [(0, Some(&self.truth)), (1, self.released.as_ref())] {

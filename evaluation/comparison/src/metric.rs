@@ -135,7 +135,7 @@ impl Metric {
         TABLE[self as usize].1
     }
 
-    /// Title in tables and charts, with the unit if the metric has its own.
+    /// Title in tables and charts. It includes `%` if the metric is displayed in per cent.
     pub fn title(self) -> &'static str {
         TABLE[self as usize].2
     }

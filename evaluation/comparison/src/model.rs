@@ -46,7 +46,8 @@ struct Learner {
 type Predictor = fn(&Settings, &Release, &Table) -> Result<Predicted>;
 
 /// [`Learner`] of classes. `$params` converts [`Settings`] to the hyper-parameters of the model. For a
-/// noise-aware learner, their method `$setter` sets the probabilities with which the mechanism flips labels.
+/// noise-aware learner, the method `$setter` of these hyper-parameters sets the probabilities with which the
+/// mechanism flips labels.
 macro_rules! learner {
     ($name:literal, $title:literal, $settings:ident, $params:ident $(, $setter:ident)?) => {
         Learner {

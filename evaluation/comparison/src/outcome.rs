@@ -21,7 +21,8 @@ pub(super) const LABEL_SHARE: &str = "label_share";
 /// Outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// One row per scorer, metric, mechanism with its parameters, and budget ε, sorted in this order.
+    /// One row per scorer (a model, an adversary or another scored object), metric, mechanism with its
+    /// parameters, and budget ε, sorted in this order.
     #[serde(skip)]
     pub rows: Vec<Row>,
     /// Scores that need no release, by model and metric. They are the scores of the baseline, of models of
@@ -40,9 +41,9 @@ pub struct Outcome {
     /// Scores of the baseline by every metric.
     #[serde(serialize_with = "scores")]
     pub baselines: BTreeMap<Metric, f64>,
-    /// Training records per trial.
+    /// Number of training records per trial.
     pub train_records: usize,
-    /// Test records per trial.
+    /// Number of test records per trial.
     pub test_records: usize,
     /// Number of volunteers. Designs may learn from the volunteers' records. In no trial are these records
     /// training or test records.
@@ -94,7 +95,8 @@ pub struct Row {
     /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
-    /// Influence of each group of test records on the score of each trial.
+    /// Influence of each group of test records on the score of each trial: the first-order change of the
+    /// score if the weight of the group's records changes.
     #[serde(skip)]
     pub(super) influences: Vec<Vec<f32>>,
     /// Number of training records in the clear from which the row's model would reach the row's score; `None`
@@ -131,8 +133,8 @@ pub struct Against {
     /// One-sided p-value of the hypothesis that the row's model is not better than the reference, from paired
     /// predictions for the same test records. It is 1 for a single trial.
     pub p_value: f64,
-    /// Standard error of the mean difference in score. It counts the choice of test records, of which some
-    /// are in several trials, and the differences between trials. It is NaN for a single trial.
+    /// Standard error of the mean difference in score. It accounts for the choice of test records, some of
+    /// which are in several trials, and for the differences between trials. It is NaN for a single trial.
     #[serde(serialize_with = "score")]
     pub standard_error: f64,
 }
@@ -275,9 +277,9 @@ impl Outcome {
         })
     }
 
-    /// Sentence for people if there is no evidence that a model of the records in the clear is better than the
-    /// baseline. A release of these records cannot be better either. The result is `None` for fewer than
-    /// ten trials, which are too few for this statement.
+    /// Sentence for people if there is no evidence that a model of the records in the clear is better than
+    /// the baseline. A release of these records cannot be better than the baseline either. The result is
+    /// `None` for fewer than ten trials, which are too few for this statement.
     pub fn unlearnable(&self, scores: &Scores) -> Option<String> {
         let clean = self.references(scores).find(|reference| reference.knows == Knows::Clean)?;
         let is_better = clean.p_value.is_none_or(|p_value| p_value <= LEVEL);

@@ -45,7 +45,7 @@ impl Predicted {
 
     /// Joins the predictions of `parts`. Each part has the indices of its records in the result, and the
     /// predictions for them. If all parts have class scores, the result has scores of every class that any
-    /// part scores, with 0 where a part lacks one.
+    /// part scores, with the score 0 for a class that the record's part does not score.
     pub(super) fn joined(parts: &[(Vec<usize>, Self)]) -> Self {
         let records = parts.iter().map(|(rows, _)| rows.len()).sum();
         let classes: BTreeSet<usize> = parts
@@ -149,9 +149,9 @@ fn area(scores: &Array1<f64>, within: &[bool]) -> f64 {
     pairs_in_order(scores, within).map_or(f64::NAN, |pairs| pairs.iter().sum::<f64>() / (2.0 * all_pairs))
 }
 
-/// Number of pairs in order that each record is in. A pair has a record of the class, which `within` marks,
-/// and another record. It is in order if the record of the class has the larger score, and a tie counts half.
-/// The result is `None` if a score is NaN.
+/// Number of pairs in order that contain a record, for each record. A pair has a record of the class, which
+/// `within` marks, and a record outside the class. It is in order if the record of the class has the larger
+/// score, and a tie counts half. The result is `None` if a score is NaN.
 pub(super) fn pairs_in_order(scores: &Array1<f64>, within: &[bool]) -> Option<Vec<f64>> {
     if scores.iter().any(|score| score.is_nan()) {
         return None;

@@ -69,7 +69,8 @@ pub struct Reference {
     /// Score of each trial.
     #[serde(serialize_with = "numbers")]
     pub scores: Vec<f64>,
-    /// Influence of each group of test records on the score of each trial.
+    /// Influence of each group of test records on the score of each trial: the first-order change of the
+    /// score if the weight of the group's records changes.
     #[serde(skip)]
     pub(super) influences: Vec<Vec<f32>>,
     /// One-sided p-value of the hypothesis that the model is not better than the baseline, from paired

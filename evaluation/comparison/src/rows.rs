@@ -1,5 +1,6 @@
 //! Rows of an outcome, from the trials of each cell (one mechanism at one ε). A row is the score of a cell by
-//! one scorer and one metric.
+//! one scorer (a model, an adversary or another scored object) and one metric. In private validation, people
+//! answer by randomised response whether a model is right about them.
 
 use super::adversary::variance;
 use super::cells::Cell;
@@ -83,8 +84,8 @@ impl Comparison {
         })
     }
 
-    /// Choice of a model's hyper-parameters: once for this cell on volunteers' records, or in each trial by
-    /// private validation. The result is `None` if no hyper-parameter is chosen.
+    /// Choice of a model's hyper-parameters. It was made once for this cell on volunteers' records, or in
+    /// each trial by private validation. The result is `None` if no hyper-parameter is chosen.
     fn tuned_model(
         &self,
         cell: &Cell,
@@ -115,7 +116,8 @@ impl Comparison {
 }
 
 impl Comparison {
-    /// Adds to each reference but the baseline the test against the baseline.
+    /// Adds to each [`Reference`] (score without a release), except for the baseline, the p-value of a
+    /// significance test against the baseline.
     pub(super) fn judge_references(&self, references: &mut [Reference]) {
         let tested = self.tested();
         let is_baseline = |reference: &&Reference| reference.knows == Knows::Guess;
@@ -129,8 +131,9 @@ impl Comparison {
         }
     }
 
-    /// Adds to each row of a model its [`Worth`] in clean records, and the test against predictions without a
-    /// release.
+    /// Adds to each row of a model its [`Worth`] in clean records, and a significance test ([`Against`])
+    /// against the better of two predictions without a release. If a model learned from volunteers' records,
+    /// also adds the number of clean records that would improve this model as much as the release does.
     pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize) {
         let tested = self.tested();
         for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
@@ -189,7 +192,8 @@ impl Cell {
         }
     }
 
-    /// Guarantee of a release of `released` records, including the choice of the model, if there was one.
+    /// Guarantee of a release of `released` records. It includes the answers of people in private validation,
+    /// and excludes volunteers on whose records the mechanism's parameters were chosen.
     fn guarantee(&self, released: usize, tuned_model: Option<&Tuned>) -> Result<Guarantee> {
         let release = self.mechanism().guarantee_of(released);
         let release = match self.shuffled {

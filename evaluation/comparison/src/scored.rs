@@ -1,4 +1,5 @@
-//! Scores of one scorer in one trial, in the form that a store of finished trials has.
+//! Scores of one scorer (a model, an adversary or another scored object) in one trial, in the form that a
+//! store of finished trials has.
 
 use super::Metric;
 use scumble_core::number;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct Scored {
     pub(super) scores: BTreeMap<Metric, Score>,
-    /// Influence of each group of test records on a model's score, by each metric.
+    /// Influence of each group of test records on a model's score, by each metric. It is the first-order
+    /// change of the score if the weight of the group's records changes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) influences: BTreeMap<Metric, Vec<f32>>,
     /// Time of the release and of the scorer, in seconds.
@@ -22,7 +24,7 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Scores without influences, of an adversary or a released table.
+    /// Scores of an adversary or a released table, which have no influences of test records.
     pub(super) fn from_scores(scores: impl IntoIterator<Item = (Metric, f64)>) -> Self {
         let scores = scores.into_iter().map(|(metric, score)| (metric, Score(score))).collect();
         Self { scores, ..Self::default() }

@@ -26,7 +26,8 @@ impl Comparison {
     /// Pairs of a finite budget ε and a local ε. The local ε is the largest one, to three decimals, for which
     /// shuffled reports satisfy the budget.
     ///
-    /// The list is empty without a shuffler, with private validation, or if no shuffling bound is known.
+    /// The list is empty without a shuffler, with private validation (people's answers about models, which
+    /// are not shuffled), or if no shuffling bound is known.
     pub(super) fn shuffled_epsilons(&self) -> Result<Vec<(f64, f64)>> {
         let Shuffled { people, delta } = self.shuffled();
         // Answers in private validation are not shuffled.

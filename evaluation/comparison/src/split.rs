@@ -168,7 +168,8 @@ impl Splitting {
 }
 
 impl SplitKind {
-    /// Numbers of training and test records, without `most_train`, `most_test` and volunteers.
+    /// Numbers of training records, including the volunteers' records, and of test records. They are not
+    /// limited by `most_train` and `most_test`.
     fn sizes(&self, data: &DataSet) -> (usize, usize) {
         let records = data.table.len();
         let train = match self {

@@ -15,10 +15,10 @@ use scumble_core::{Table, Target};
 /// Number of equal steps from 0 to 1 between the candidate weights of the volunteers' model, for classes.
 /// Among equally good weights, the largest is used.
 const WEIGHTS: usize = 20;
-/// Exponents k of the candidate scales √2^k. A scale multiplies class scores before the softmax makes them
+/// Exponents k of the candidate scales 2^(k/2). A scale multiplies class scores before the softmax makes them
 /// probabilities.
 const SCALES: std::ops::RangeInclusive<i32> = -10..=14;
-/// Lower limit of probabilities before their logarithm.
+/// Lower limit to which a smaller probability is raised before its logarithm is taken.
 const LEAST: f64 = 1e-6;
 
 /// Smallest number of volunteers for a model of their records.

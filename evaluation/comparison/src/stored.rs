@@ -1,4 +1,5 @@
-//! Finished trials of a comparison, and their keys (digests of all inputs of a trial) in a store.
+//! Finished trials of a comparison, and their keys (digests of all inputs of a trial) in a store. A trial is
+//! a run of a cell, which is one mechanism at one ε.
 
 use super::cells::Cell;
 use super::reference::LearnsFrom;
@@ -18,7 +19,7 @@ pub(super) struct Stored<'a> {
     keys: Vec<Key>,
 }
 
-/// All inputs that the scores of a cell depend on, except for the number of the trial and the scorer.
+/// All inputs that the scores of a cell depend on, except for the trial's number and the scorer.
 #[derive(Serialize)]
 struct Everything<'a> {
     scumble: &'a str,

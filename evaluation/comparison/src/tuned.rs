@@ -15,7 +15,8 @@ pub struct Tuned {
     pub on: TunedOn,
     /// Number of people whose records were used for the choice.
     pub people: usize,
-    /// Chosen options. A choice on volunteers has one option for all trials.
+    /// Chosen options (combinations of parameter values). A choice on volunteers has one option for all
+    /// trials.
     pub chosen: Vec<Chosen>,
 }
 

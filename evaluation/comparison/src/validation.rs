@@ -11,8 +11,8 @@ pub struct Candidate<'a, E = scumble_custody::Error> {
     judge: Box<Judge<'a, E>>,
 }
 
-/// Function that trains the candidate, and returns for each of the given validation people whether it is
-/// right.
+/// Function that trains the candidate. For each validation person whose index is given, it returns whether
+/// the candidate is right about the person.
 type Judge<'a, E> = dyn FnOnce(&[usize]) -> Result<Vec<bool>, E> + 'a;
 
 impl<'a, E> Candidate<'a, E> {
@@ -37,7 +37,8 @@ pub enum Asking {
 }
 
 impl Asking {
-    /// Indices of the people who answer about candidate `at` of `candidates`.
+    /// Indices of those of the `count` people who answer about the candidate with index `at`. The number of
+    /// candidates is `candidates`.
     fn people(self, count: usize, at: usize, candidates: usize) -> Vec<usize> {
         match self {
             Self::EverybodyAboutAll => (0..count).collect(),

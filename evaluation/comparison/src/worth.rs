@@ -35,7 +35,8 @@ pub struct Worth {
     pub(super) all: f64,
 }
 
-/// Text for people, in whole records. All records that a trial releases are `all`.
+/// Text for people, in whole records. A number is displayed as `all` if a trial does not release more
+/// records.
 impl std::fmt::Display for Worth {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [records, lower, upper] = [self.records, self.lower, self.upper]

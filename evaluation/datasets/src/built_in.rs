@@ -11,7 +11,7 @@ pub(crate) const IRIS: &str = include_str!("../schemas/iris.toml");
 /// The public schema of the patients with diabetes.
 pub(crate) const DIABETES: &str = include_str!("../schemas/diabetes.toml");
 
-/// Smallest quality of a good wine, in points of ten.
+/// Smallest quality of a good wine, in points out of ten.
 const GOOD: usize = 6;
 const SPECIES: [&str; 3] = ["setosa", "versicolor", "virginica"];
 

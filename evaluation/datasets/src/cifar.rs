@@ -13,7 +13,7 @@ pub const CLASSES: [&str; 10] =
 const SIDE: usize = 32;
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
-/// Bytes of an image: all of its red, row by row, then its green, then its blue.
+/// Number of bytes for the pixels of an image: all red values row by row, then green, then blue.
 const PIXELS: usize = COLOURS.len() * SIDE * SIDE;
 
 /// Reads n images from `bytes` (n × 3,073 bytes). Errors name `file`. Memory use is little more than the size

@@ -18,13 +18,13 @@ pub(crate) struct Encoded<'s> {
 }
 
 impl<'s> Encoded<'s> {
-    /// Creates an encoder without rows. Its first rows come from `file`.
+    /// Creates an encoder without rows. `file` names the file of the first rows, for errors.
     pub fn new(schema: &'s Schema, target: &'static str, file: &str) -> Result<Self> {
         Self::with(schema, target, file, OutOfBounds::Clip)
     }
 
-    /// Creates an encoder without rows. Its first rows come from `file`, and `out_of_bounds` says how it
-    /// treats numbers outside their bounds.
+    /// Creates an encoder without rows. `file` names the file of the first rows, for errors. `out_of_bounds`
+    /// says how the encoder treats numbers outside their bounds.
     pub fn with(
         schema: &'s Schema,
         target: &'static str,

@@ -57,7 +57,7 @@ const FIRST_TEST_MONTH: Date = date(2011, 7, 1);
 /// The public schema of a borrower's data and the interest rate.
 pub(crate) const LOAN: &str = include_str!("../schemas/lending-club.toml");
 
-/// The public schema of a loan's data at the time when its rate is set.
+/// The public schema of the data that are known when a loan is issued, and of the repayment status.
 pub(crate) const ISSUED_LOAN: &str = concat!(
     include_str!("../schemas/lending-club.toml"),
     include_str!("../schemas/lending-club-default.toml")
@@ -101,10 +101,10 @@ impl Loans {
     /// data join combines. The first table has six columns of the file (*Learning to noise*, E.1.3), and the
     /// second has all others.
     ///
-    /// According to E.1.3, the mechanism releases the first table. But the paper's accuracies match the
-    /// reverse: the first table in the clear, and the second table private. On loans with balanced classes, a
-    /// model of the first table reaches an accuracy of 51 to 53 %, and a model of the second table reaches 65
-    /// %. The paper reports 56.1 % for the table in the clear.
+    /// According to E.1.3, the paper's mechanism releases the first table. But the paper's accuracies match
+    /// the reverse: the first table in the clear, and the second table private. On loans with balanced
+    /// classes, a model of the first table reaches an accuracy of 51 to 53 %, and a model of the second table
+    /// reaches 65 %. The paper reports 56.1 % for the table in the clear.
     pub fn joined(&self) -> [Vec<usize>; 2] {
         let is_joined = |name: &str| {
             JOINED.iter().any(|joined| {

@@ -15,7 +15,7 @@ pub(super) struct Cast {
 
 impl Cast {
     /// Selects the cast among mechanisms with differential privacy. First come the mechanisms that `scores`
-    /// recommend for any goal and budget, then those with the best means at the middle budget.
+    /// recommend for any goal and budget, then those with the best mean scores at the middle budget.
     pub(super) fn new(outcome: &Outcome, scores: &Scores) -> Self {
         let chosen = outcome.choices(scores);
         let chosen = chosen.iter().filter_map(|choice| choice.best).map(|(title, _)| title.to_owned());

@@ -70,7 +70,7 @@ fn audit_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Fa
 }
 
 /// Formats the findings as a table, and below it the audited privacy profiles, the distances between
-/// worst-case points, and the claims without a verdict.
+/// worst-case points that the same random numbers perturbed, and the claims without a verdict.
 fn report(findings: &[Finding], effort: Effort) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["mechanism", "claims", "lower bound", "pairs", "verdict"]);

@@ -210,10 +210,11 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
     Ok(())
 }
 
-/// Share of the training records that belong to volunteers (people whose records may shape designs), and the
-/// budgets ε, of a plain comparison. The volunteers have no labels. A plain comparison is one whose options
-/// choose neither data nor mechanisms. It uses the wine data.
+/// Share of the training records that belong to volunteers (people whose records may shape designs) in a
+/// plain comparison. The volunteers have no labels. A plain comparison is one whose options choose neither
+/// data nor mechanisms. It uses the wine data.
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
+/// Budgets ε of a plain comparison (one whose options choose neither data nor mechanisms).
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
 /// Mechanisms that a plain comparison (one whose options choose neither data nor mechanisms) adds to all
 /// quick mechanisms. Each comes with a parameter and a value for it that cuts its time to a second.

@@ -11,8 +11,8 @@ pub(super) struct Settable<'a> {
     pub(super) parameters: &'a mut Value,
 }
 
-/// Applies each setting in `texts` to the parameters of the mechanism that it names. A setting without a name
-/// applies to the first `unnamed` mechanisms.
+/// Applies each setting in `texts` to the parameters of the mechanism that it names. A setting without a
+/// mechanism's name applies to the first mechanisms of the list, `unnamed` in number.
 ///
 /// # Errors
 /// [`Error::UnknownParameter`] if a mechanism does not have the parameter, [`Error::UnknownPlugin`] if no

@@ -92,8 +92,8 @@ enum Rounding {
     Up,
 }
 
-/// The nearest round number that is at most `value`, or at least `value`. A round number is 1, 2 or 5 times a
-/// power of ten.
+/// The largest round number that is at most `value` if `rounding` is [`Rounding::Down`], or the smallest that
+/// is at least `value` otherwise. A round number is 1, 2 or 5 times a power of ten.
 fn round(value: f64, rounding: Rounding) -> f64 {
     let unit = 10f64.powf(value.log10().floor());
     let fits = |times: &f64| match rounding {

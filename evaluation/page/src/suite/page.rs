@@ -8,8 +8,8 @@ use maud::{Markup, html};
 
 impl Results {
     /// The results as an HTML page, with the same tables as [`to_markdown`](Self::to_markdown). In the tables
-    /// over all tasks, a cell is shaded by the median worth of its mechanism, a number of clean records.
-    /// `command` is the shell command that made the results.
+    /// over all tasks, a cell is shaded by the median worth of its mechanism: a number of clean records, as a
+    /// share of the released ones. `command` is the shell command that made the results.
     pub fn to_html(&self, command: &str) -> String {
         let title = "The cost of privacy, task by task";
         document(
@@ -44,8 +44,8 @@ impl Results {
     }
 }
 
-/// A table. If `worth` has the standings of the mechanisms in its rows, a cell is shaded by the median worth
-/// of its mechanism at its budget.
+/// A table. If `worth` has the standings (results over all tasks) of the mechanisms in the table's rows, a
+/// cell is shaded by the median worth of its mechanism at its budget.
 fn shown(table: &Table, worth: Option<&[Standing]>) -> Markup {
     let shade = |row: usize, column: usize| {
         let at = worth?
