@@ -39,8 +39,8 @@ impl Study<'_> {
 
     /// Share of test records that are classified correctly if labels are known. Each person in `sharing`
     /// reports the record's coordinates along the volunteers' principal directions. A test record gets the
-    /// class of the nearest mean. The distance along each direction is in units of the volunteers' standard
-    /// deviation (linear discriminant analysis).
+    /// class with the nearest mean, which is estimated from the reports. The distance along each direction is
+    /// in units of the volunteers' standard deviation (linear discriminant analysis).
     pub fn accuracy_by_known_labels(&self, epsilon: f64, randomness: &mut Randomness) -> Result<f64> {
         let unlabelled = self.domain.without_target();
         let design = DIRECTION_REPORT

@@ -244,7 +244,8 @@ impl Design {
         Ok((admitted, card))
     }
 
-    /// Warns about ids of people that occur in several of the first records.
+    /// Warns about ids of people that occur in several records. Only the first records of the table are
+    /// searched.
     fn repeats(&self, batches: &[RecordBatch]) -> Result<Vec<String>, Failed> {
         let Some(first) = batches.first() else { return Ok(vec![]) };
         let header: Vec<String> =

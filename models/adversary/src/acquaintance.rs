@@ -21,7 +21,8 @@ const MOST_RECORDS: usize = 4_000;
 /// Smallest number of known records, and smallest number of unknown records. The adversary learns and
 /// validates on the known records, and the attack is measured on the unknown ones.
 const FEWEST_RECORDS: usize = 8;
-/// One in this many known records validates what the adversary learned from the rest.
+/// Ratio of all known records to the records that validate the learned map. The adversary learns the map from
+/// all other known records.
 const JUDGED: usize = 4;
 /// Candidate ridge penalties for each coordinate, in units of the variance of a released coordinate.
 const PENALTIES: [f64; 12] = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, f64::INFINITY];
@@ -64,9 +65,10 @@ pub struct Learned {
 ///
 /// The adversary estimates all coordinates of a record by ridge regression on all coordinates of the released
 /// row. It chooses the ridge penalty of each coordinate on known records that it did not learn from. A
-/// network replaces the regression where it does better on these validation records. To decide which of two
-/// records became a row, the adversary compares the likelihoods of the two errors that its estimate would
-/// have.
+/// network replaces the regression for the coordinates where it has the smaller squared error on these
+/// validation records. To decide which of two records became a row, the adversary computes two likelihoods of
+/// each record: given its estimate from the row, and given the mean of the known records. It decides for the
+/// record with the larger ratio of the first to the second.
 ///
 /// The result is `None` if the numbers of rows of `table` and `released` differ, or if fewer than eight
 /// records are known or unknown. It is also `None` if a value is not finite, or too large to be squared.
@@ -163,7 +165,8 @@ fn coordinates(table: &Table, rows: &[usize]) -> Array2<f64> {
     concatenate(Axis(1), &[records.view(), target.view()]).unwrap_or(target)
 }
 
-/// Mean and standard deviation of each coordinate. The deviation of a constant coordinate counts as 1.
+/// Mean and standard deviation of each coordinate over some rows. The deviation of a constant coordinate
+/// counts as 1.
 #[derive(Debug)]
 struct Place {
     mean: Array1<f64>,
@@ -185,9 +188,11 @@ impl Place {
 struct Reader {
     inputs: Place,
     outputs: Place,
-    /// Weights from standardised released coordinates to standardised coordinates of records.
+    /// Ridge regression weights (m′ × m) from m′ standardised released coordinates to m standardised
+    /// coordinates of a record.
     weights: Array2<f64>,
-    /// Neural network for the same map, and the coordinates that it estimates better.
+    /// Neural network for the same map, if one was trained, and the indices of the coordinates where its
+    /// squared validation error is smaller than the regression's.
     network: Option<(VectorModel, Vec<usize>)>,
     /// Factored covariances of the errors of two estimates of a record: the learned estimate, and the mean of
     /// the known records.
@@ -265,7 +270,8 @@ impl Reader {
 }
 
 /// Estimated standardised records (n × m, for n records of m values) for n standardised released rows `seen`
-/// of m′ values (n × m′). The network estimates some of the coordinates.
+/// of m′ values (n × m′). The regression with `weights` estimates all coordinates. If `network` is given, the
+/// neural network replaces the estimates of the coordinates at the given indices.
 fn read(
     weights: &Array2<f64>,
     network: Option<&(VectorModel, Vec<usize>)>,
@@ -311,8 +317,8 @@ fn principal(values: &Array2<f64>) -> Option<(Array2<f64>, Array1<f64>)> {
     Some((basis, variances))
 }
 
-/// Factored covariance around zero of n errors of m coordinates (n × m). Its off-diagonal entries are shrunk,
-/// the more the smaller n is relative to m.
+/// Factored covariance around zero of n errors of m coordinates (n × m). Its off-diagonal entries are
+/// multiplied by n/(n + m).
 fn factored(errors: &Array2<f64>) -> Option<Llt<f64>> {
     let (rows, width) = errors.dim();
     let together = rows as f64 / (rows + width) as f64;

@@ -13,13 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// phases.
 const FIRST: usize = 128;
 const GROWTH: usize = 4;
-/// Number of outputs of each input after which the weakest attacks are dropped.
+/// Number of outputs of each input after which the attacks with the smallest ratios of observed to claimed
+/// value are dropped.
 pub(crate) const HEAT: usize = 2_048;
 /// Number of outputs between two tests of the bets' capital, or an eighth of the earlier outputs if this is
 /// more.
 const LOOK: usize = 64;
 
-/// Draws the given number of outputs of each input, or fewer if the inputs give no more outputs.
+/// Function that draws the given number of outputs of each input, or fewer if the inputs give no more
+/// outputs.
 type Draw<'a> = dyn FnMut(usize) -> Samples + Send + 'a;
 
 /// Two inputs, the outputs drawn from them, and the bets on their next outputs.
@@ -138,8 +140,8 @@ impl<'a> Attack<'a> {
         drawn
     }
 
-    /// Ratio of the attack's result to the claim, by the counts of the latest event. The ratio only ranks
-    /// attacks.
+    /// Ratio of the observed to the claimed value, computed by [`Claimed::share`] from the frequencies of the
+    /// latest events. The ratio only ranks attacks.
     pub(crate) fn share(&self, claimed: &Claimed) -> f64 {
         claimed.share(&self.bets)
     }
@@ -157,7 +159,7 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// Keeps the `most` attacks that come nearest to the claim.
+/// Keeps the `most` attacks with the largest ratios of observed to claimed value ([`Attack::share`]).
 pub(crate) fn keep_best(attacks: &mut Vec<Attack>, claimed: &Claimed, most: usize) {
     attacks.sort_by(|one, other| other.share(claimed).total_cmp(&one.share(claimed)));
     attacks.truncate(most);

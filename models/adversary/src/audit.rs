@@ -16,13 +16,13 @@ use scumble_core::{
 /// - Central differential privacy, of records or of their features: releases of neighbouring tables.
 /// - Cramér–Rao: reconstruction.
 /// - Ambiguity and secrecy: releases of two tables that must have the same distribution.
-/// - Resistance to recovery: the count of released samples, and an inversion learned with the key (the secret
-///   transformation) of another release.
+/// - Resistance to recovery: a comparison of the number of released samples with the number in the claim, and
+///   an inversion learned with the key (the secret transformation) of another release.
 /// - Mutual information: an adversary that knows all records, and all subsets of them that a release may be
 ///   made from.
 ///
 /// If the numbers of a claim are computed from the records, only a release states the claim; the design does
-/// not. The audit then releases the attacked rows, and attacks the claims of this release.
+/// not. The audit then releases rows of `table`, and attacks the claims of this release.
 ///
 /// Claims that only the mechanism's own crate can attack, such as claims of a training, are listed as not
 /// attacked. The tests of these crates can use two functions. [`canary`](crate::canary) attacks trainings.

@@ -76,8 +76,8 @@ struct Batch {
     expected: [f64; 2],
     /// Frequencies of the event in the first and the second output of a pair, and the number of pairs with
     /// these frequencies. A frequency is 0 or 1 for a single output. A release in which all records are
-    /// canaries (records that the audit sets) counts as one pair, with scaled means over its rows as
-    /// frequencies.
+    /// canaries (records that the audit sets) counts as one pair. Each of its frequencies is 2k/n for n
+    /// records, where k of the records at one end of the domain have released rows in the event.
     cells: Vec<([f64; 2], u64)>,
 }
 

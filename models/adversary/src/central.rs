@@ -227,8 +227,8 @@ fn neighbours(
     })
 }
 
-/// Number of rows to release. It starts at four, because few other rows hide a record least. The number is
-/// doubled until the mechanism accepts the table.
+/// Number of rows to release. It starts at four, because a record among few other rows is easiest to detect.
+/// The number is doubled until the mechanism accepts the table.
 fn few_rows(mechanism: &Designed, table: &Table) -> Result<usize> {
     let mut rows = table.len().min(4);
     while rows < table.len() {

@@ -216,10 +216,12 @@ fn describe(pair: &str, shown: &Shown) -> String {
     )
 }
 
-/// Larger than the excess of any bound over a claim.
+/// Number added to the excess of results that refute the claim, so that they come before all others. It is
+/// larger than the excess of any bound over a claim.
 const MOST: f64 = 1e3;
 
-/// Excess of a bound over the claimed value; negative if the bound is below the claimed value.
+/// Excess of a bound over the claimed value, negative if the bound is below it. [`MOST`] is added if the
+/// claim is refuted.
 struct Excess<'r> {
     by: f64,
     shown: &'r Shown,

@@ -179,7 +179,7 @@ fn unlike_noise(released: [f64; 2], clean: f64, step: f64, most: f64) -> Option<
 }
 
 /// Search for two records whose encoded points are as far apart as possible, relative to the noise. It starts
-/// at the records `corner` of [`Candidates`].
+/// at `corner` of [`Candidates`], two records of the domain at the largest distance.
 fn farthest(
     mechanism: &dyn LocalMechanism,
     blocks: &[Block],
@@ -352,8 +352,8 @@ impl Drifts {
     /// Number of draws between two tests of the drifts, or an eighth of the earlier draws if this is more.
     const LOOK: usize = 32;
 
-    /// Draws noise at the candidates' points until the noise is clearly smaller than declared, or the limit
-    /// on draws is reached. Returns a sentence if the noise is smaller than declared.
+    /// Draws noise at the points of the pairs in `candidates` until the noise is shown to be smaller than
+    /// declared, or the limit on draws is reached. Returns a sentence if the noise is smaller than declared.
     fn seek(
         mechanism: &dyn LocalMechanism,
         declared: &[Perturbation],

@@ -1,5 +1,6 @@
-//! Attacks that need help from the attacked mechanism: two members of an ambiguity set, or attempts at
-//! recovery. All members of an *ambiguity set* give the same distribution of outputs.
+//! Attacks that need help from the attacked mechanism: tests that distinguish two members of an ambiguity
+//! set, and counts of successful attempts to recover a record. All members of an *ambiguity set* give the
+//! same distribution of outputs.
 
 use crate::attack::{Attack, all_reached, by_side};
 use crate::claimed::Claimed;

@@ -90,9 +90,10 @@ impl Samples {
     /// be bounded).
     ///
     /// The choice is among events of the `given` scores and of the learned ones; the given scores have the
-    /// first indices. It takes the event for which the aim has the largest expected value after `ahead`
-    /// further outputs. A separate half is needed because memorised scores would look best on the outputs
-    /// that they were learned from.
+    /// first indices. For each aim, it takes the event that is expected to show the largest value of the
+    /// aim's quantity after `ahead` further outputs, or after as many as the choice uses if these are more. A
+    /// separate half is needed because memorised scores would look best on the outputs that they were learned
+    /// from.
     pub(crate) fn choose<'a>(
         &self,
         given: &[Score<'a>],

@@ -9,7 +9,8 @@ use scumble_core::{Claim, Designed, Halved, MutualInformation, Randomness, Table
 
 /// Largest number of comparisons of a drawn value with the noiseless value of a half, over all draws.
 const MOST_LOOKS: usize = 1 << 29;
-/// One in this many draws chooses the record whose membership is guessed. All other draws count.
+/// Ratio of all draws to the draws that choose the record whose membership is guessed. The bounds are
+/// computed from all other draws.
 const LESSONS: usize = 10;
 /// Weight of the uniform distribution in the adversary's belief about the drawn half. The posterior has the
 /// rest of the weight. The uniform weight bounds the log loss of every draw.

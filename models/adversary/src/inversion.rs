@@ -59,9 +59,9 @@ struct Sums {
     /// means.
     origins: [Array1<f64>; 2],
     sums: [Array1<f64>; 2],
-    /// Sums of products of inputs (d′ × d′).
+    /// Sums of products of the deviations of inputs (d′ × d′).
     squares: Array2<f64>,
-    /// Sums of products of inputs and outputs (d′ × d).
+    /// Sums of products of the deviations of inputs and outputs (d′ × d).
     products: Array2<f64>,
 }
 

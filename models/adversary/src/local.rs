@@ -99,8 +99,9 @@ impl Field<'_> {
         self.attacks().any(Attack::is_broken)
     }
 
-    /// Runs all attacks on few samples, then the best `pairs` pairs of inputs on all `samples`. The pairs in
-    /// `certain` always continue, and count toward `pairs`. Attacks on whole releases also continue.
+    /// Runs all attacks on few samples, then the attacks on `pairs` pairs of inputs on all `samples`. The
+    /// pairs in `certain` always continue, and count toward `pairs`. Of the pairs in `others`, those with the
+    /// largest ratios of observed to claimed value continue. Attacks on whole releases also continue.
     fn attack(&mut self, pairs: usize, samples: usize) {
         if self.advance(HEAT.min(samples)) {
             return;

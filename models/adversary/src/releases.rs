@@ -1,4 +1,5 @@
-//! Attacks on whole releases: distinguishing which of two records was in a released table.
+//! Attacks on whole releases: distinguishing which of two records was in a released table. Local mechanisms
+//! release a table in *blocks* of `local::BLOCK` rows, which share a stream of randomness.
 
 use crate::attack::{Attack, by_side};
 use crate::claimed::Claimed;
@@ -11,11 +12,11 @@ use rand::RngCore;
 use rand::seq::SliceRandom;
 use scumble_core::{LocalMechanism, Randomness, Stream, Table, local};
 
-/// Number of rows of a large table. Local mechanisms release a table in blocks of rows, and the last block of
-/// this table is not full. If rows share noise, few rows suffice to distinguish the records.
+/// Number of rows of a large table. The last block of this table is not full. If rows share noise, few rows
+/// suffice to distinguish the records.
 const ROWS: usize = 15 * local::BLOCK + local::BLOCK / 2;
-/// Number of releases of a small table. A fault that occurs in releases of small tables then occurs many
-/// times.
+/// Number of releases of a table of at most three rows. A fault that only small tables have can then occur
+/// many times.
 const RELEASES: usize = 1_600;
 /// Number of releases of a table of more than one block, per nat of the claimed ε. This number suffices to
 /// contradict a false claim.
@@ -24,10 +25,11 @@ const LONG_RELEASES: f64 = 110.0;
 /// Attacks on releases of tables that contain one of two records. The release of a known record may be
 /// subtracted.
 ///
-/// A large table has the record in many rows. A known record is in the next row, or at the same position of
-/// the next block. Noise that rows share can then be subtracted. Small tables are released again and again
-/// from other seeds. They have the record in the first row, in the last row, or in the row after a whole
-/// block. In one small table, the record is from outside the domain.
+/// A large table has one of the two records in every second row, or in all rows of every second block. A
+/// known record is in the next row, or at the same position of the next block. Noise that both rows share can
+/// then be subtracted. Small tables are released again and again from other seeds. They have one of the two
+/// records in the first row, in the last row, or in the row after a whole block. A further table consists of
+/// one of the two records `outside`, which are outside the domain.
 pub(crate) fn attacks<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: &[Vec<f64>; 2],
@@ -57,8 +59,8 @@ pub(crate) fn attacks<'a>(
     attacks
 }
 
-/// Releases of one of two records, in every second row or block of a large table. The release of a known
-/// record, `distance` rows later, is subtracted.
+/// Released rows of one of two records, which fills every second group of `distance` rows of a large table.
+/// The released row of a known record, `distance` rows later, is subtracted from each.
 fn differences_at<'a>(
     mechanism: &'a dyn LocalMechanism,
     records: [Vec<f64>; 2],

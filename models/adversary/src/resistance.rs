@@ -14,11 +14,11 @@ const MOST_ATTEMPTS: f64 = 2000.0;
 
 /// Attacks the claim `pac` of releases of `table`.
 ///
-/// The claim is broken if the mechanism releases more samples than the claim counts as spent. An adversary
-/// that runs the mechanism itself knows the transformation of its own release. It learns the inverse
-/// transformation from the images of chosen records. It then applies the inverse to another release, of a
-/// record that it does not know. If each release draws a fresh transformation, the result is no better than a
-/// guess.
+/// The claim is broken if a release has more samples than the number `spent` that the claim states. An
+/// adversary that runs the mechanism itself knows the transformation of its own release. It learns the
+/// inverse transformation from the images of chosen records. It then applies the inverse to another release,
+/// of a record that it does not know. If each release draws a fresh transformation, the result is no better
+/// than a guess.
 pub(crate) fn attack(
     name: &str,
     mechanism: &Designed,

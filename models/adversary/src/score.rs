@@ -16,7 +16,7 @@ type Function<'a> = dyn Fn(&[f64]) -> f64 + Send + Sync + 'a;
 
 /// Number per output: a larger value favours the second of two inputs.
 pub(crate) struct Score<'a> {
-    /// Name of the score, as written after "by".
+    /// Name of the score. The text of a finding has it after the word "by".
     pub(crate) name: &'static str,
     function: Box<Function<'a>>,
     refusal_score: f64,
@@ -150,11 +150,12 @@ impl Histograms {
     }
 }
 
-/// Function that passes a hash of each feature of an output to the callback. Collisions of hashes only blur
-/// what is learned.
+/// Function that computes features of an output, such as the differences of its values, and passes a hash of
+/// each to the callback. Collisions of hashes only blur what is learned.
 type Look = fn(&[f64], &mut dyn FnMut(u64));
 
-/// Log ratios of counts, for outputs, or features of outputs, that recur exactly, to the last bit.
+/// Log ratios of the counts of outputs, or of features of outputs. Two of them count as equal if all their
+/// bits are equal.
 struct Exactly {
     look: Look,
     ratios: HashMap<u64, f64, Hashing>,

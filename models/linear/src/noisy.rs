@@ -37,7 +37,7 @@ pub(crate) fn check(noise: &Array2<f64>, width: usize) -> Result<()> {
 ///
 /// S (d × d) is the mean of xxᵀ over the rows x of `records` (n × d), and s (d) is the mean of x·y for the
 /// `targets` y (n). For centred data, S and s are covariances. If `noise` ((d + 1) × (d + 1), the target
-/// last) is given, the noise's covariances are subtracted from S and s.
+/// last) is given, the noise's covariances are subtracted from S and s. With n < d, `noise` is ignored.
 ///
 /// Three corrections handle the noise:
 ///
@@ -105,9 +105,9 @@ fn weights_of_few(
 /// Returns the factor in [0, 1] by which noise in `products`, the covariances of d features with the target,
 /// shrinks all weights (James and Stein 1961).
 ///
-/// It is 1 − d/Σ sⱼ²/vⱼ, or 0 if this is negative. The sum is over the d eigenvectors of the observed
-/// covariance `seen` of the features, and sⱼ is the component of `products` along eigenvector j. Here vⱼ is
-/// the part of the variance of sⱼ that comes from the noise.
+/// It is 1 − k/(Σ sⱼ²/vⱼ), or 0 if this is negative, or 1 if k = 0. The sum is over the k eigenvectors with
+/// vⱼ > 0 of the observed covariance `seen` (d × d) of the features. Here sⱼ is the component of `products`
+/// along eigenvector j, and vⱼ is the part of the variance of sⱼ that comes from the noise.
 fn trust_in(
     products: &Array1<f64>,
     [seen, added]: [&Array2<f64>; 2],
@@ -129,9 +129,9 @@ fn trust_in(
 }
 
 struct Eigen {
-    /// Eigenvectors (d × d), one per column.
+    /// Eigenvectors of a symmetric matrix (d × d), one per column.
     directions: Array2<f64>,
-    /// Eigenvalues (d).
+    /// Eigenvalues of the matrix (d), in the order of the eigenvectors.
     values: Array1<f64>,
 }
 
@@ -185,7 +185,7 @@ impl Eigen {
     }
 }
 
-/// Returns the positive semi-definite matrix nearest to `symmetric`.
+/// Returns the positive semi-definite matrix nearest to `symmetric`: negative eigenvalues become zero.
 fn positive_part(symmetric: &Array2<f64>) -> Result<Array2<f64>> {
     let Eigen { directions, values } = Eigen::new(symmetric)?;
     Ok((&directions * &values.mapv(|value| value.max(0.0))).dot(&directions.t()))

@@ -34,7 +34,8 @@ impl Activation {
         }
     }
 
-    /// Adds `bias` (k) to every row of `sums` (b × k), and applies the activation.
+    /// Adds `bias` (one value per output) to every row of `sums` (examples × outputs), and applies the
+    /// activation.
     pub(crate) fn apply<T: Real>(self, sums: &mut [T], bias: &[T]) {
         // One loop per activation avoids a branch at every sum.
         match self {

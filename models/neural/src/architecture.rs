@@ -95,8 +95,8 @@ impl Architecture {
         (0..self.layers.len()).map(|index| self.place(index))
     }
 
-    /// Returns the position of layer `index`. It sums the sizes of all layers before it, because a network
-    /// has few layers.
+    /// Returns the position of layer `index` in the flat slice. Each call sums the sizes of all earlier
+    /// layers, because a network has few layers.
     pub(crate) fn place(&self, index: usize) -> Place {
         let (start, inputs) = self.layers[..index].iter().fold((0, self.inputs), |(start, inputs), layer| {
             (start + (inputs + 1) * layer.outputs, layer.outputs)

@@ -11,8 +11,8 @@ use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip};
 pub enum Loss<'a, T> {
     /// Squared error Σⱼ (oⱼ − tⱼ)² of an example's outputs o, for targets t (n × k).
     SquaredError(ArrayView2<'a, T>),
-    /// Cross-entropy ln Σⱼ exp oⱼ − o_c of an example's outputs o and its class c (n classes, counted from
-    /// 0). The outputs are logits of a softmax.
+    /// Cross-entropy ln Σⱼ exp oⱼ − o_c of an example's outputs o and its class c (n class numbers, counted
+    /// from 0). The outputs are logits of a softmax.
     CrossEntropy(ArrayView1<'a, usize>),
     /// Binary cross-entropy Σⱼ ln(1 + exp oⱼ) − tⱼoⱼ of an example's outputs o, for targets t in [0, 1] (n ×
     /// k). Each output is the logit of a sigmoid.
@@ -28,7 +28,7 @@ pub enum Loss<'a, T> {
     /// class (equation 8 of *Learning to noise*; "forward correction", Patrini and others 2017). If F is the
     /// identity matrix, it equals the cross-entropy.
     FlippedCrossEntropy {
-        /// Observed class ỹ of each example (n classes, counted from 0).
+        /// Observed class ỹ of each example (n class numbers, counted from 0).
         seen: ArrayView1<'a, usize>,
         /// Matrix F (k × k): F\[y, ỹ\] is the probability that the true class y is observed as ỹ.
         flip: ArrayView2<'a, T>,

@@ -21,8 +21,8 @@ impl<T: Real> Network<T> {
         Ok(outputs)
     }
 
-    /// Returns the class with the largest output for each of `records` (n × inputs), as n classes counted
-    /// from 0. Ties go to the first class.
+    /// Returns the number of the class with the largest output, counted from 0, for each of n `records` (n ×
+    /// inputs). Ties go to the first class.
     ///
     /// # Errors
     /// Same errors as [`predict`](Self::predict).

@@ -179,7 +179,7 @@ struct Descent<T> {
     network: Network<T>,
     stepper: Stepper<T>,
     pass: Pass<T>,
-    /// Gradient of the mean loss with respect to the outputs, b × outputs.
+    /// Gradient of the mean loss of a step's b examples with respect to the outputs, b × outputs.
     output_gradient: Array2<T>,
     /// Gradient of the mean loss with respect to the parameters.
     gradient: Vec<T>,

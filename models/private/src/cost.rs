@@ -8,7 +8,7 @@ use scumble_neural::Real;
 use serde::{Deserialize, Serialize};
 
 /// Fraction of δ reserved for samples with more records than the capacity of a step, the largest sample that
-/// enters the sum.
+/// enters the sum of gradients.
 const KEPT: f64 = 1e-6;
 
 /// Privacy loss of a training run. The sequence of all networks, including intermediate ones, is (ε,
@@ -174,8 +174,9 @@ impl PrivateTraining {
 }
 
 /// Checks that the reserved fraction of δ covers samples with more records than the capacity of a step, the
-/// largest sample that enters the sum. Let t bound the probability that at least one of all steps has such a
-/// sample, for either of two neighbouring data sets. Such samples then add at most (1 + e^ε)·t to δ.
+/// largest sample that enters the sum of gradients. Let t bound the probability that at least one of `steps`
+/// steps has such a sample, for either of two neighbouring data sets. Such samples then add at most (1 +
+/// e^ε)·t to δ.
 ///
 /// # Errors
 /// [`Error::Delta`] if the reserved fraction of `delta` is less than (1 + e^ε)·t.

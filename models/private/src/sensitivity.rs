@@ -9,8 +9,9 @@ use scumble_neural::Real;
 /// power of two within this bound.
 const FINENESS: f64 = 1.0 / (1u64 << 20) as f64;
 
-/// Variance r² with r = 4, in squared lattice steps. Discrete noise of variance σ² is post-processed
-/// continuous noise of variance σ² − r², up to a factor of e^(±10⁻¹⁰⁰) in its probabilities.
+/// Variance r² with r = 4, in squared lattice steps, which privacy accounting subtracts from the variance of
+/// discrete noise. Discrete noise of variance σ² is post-processed continuous noise of variance σ² − r², up
+/// to a factor of e^(±10⁻¹⁰⁰) in its probabilities.
 const SMOOTHING: f64 = 16.0;
 
 /// Negative logarithm of [`TAIL`], the bound on the probability that a sample exceeds
@@ -42,7 +43,7 @@ pub(crate) struct Sensitivity {
 pub(crate) struct Lattice {
     /// Distance between neighbouring points, a power of two.
     pub step: f64,
-    /// Scale of the noise, in lattice steps: at least 2²⁰.
+    /// Scale parameter σ of the discrete Gaussian noise, in lattice steps: at least 2²⁰.
     pub scale: u64,
 }
 

@@ -157,7 +157,7 @@ impl<T: Real> Case<T> {
 
 /// Checks the properties of every case: the distance between the sums of the two neighbours is within the
 /// claimed bound, and the sum is finite. The clipped gradient of the record that one neighbour lacks is not
-/// longer than the bound.
+/// longer than the claimed bound.
 fn holds<T: Real>(case: &Case<T>) -> std::result::Result<(), TestCaseError> {
     let share = case.share_of_claim(|rows| case.clipped_sum(rows));
     prop_assert!(share <= 1.0, "neighbours are {share} of the bound apart");

@@ -113,8 +113,8 @@ impl Row {
 /// length are almost orthogonal, like the vectors of labels in Algorithm 2 of Dauntless.
 const ALMOST_ORTHOGONAL: usize = 64;
 
-/// Condition number of a matrix: its largest singular value divided by the smallest. The paper draws a matrix
-/// again if its condition number reaches this value.
+/// Condition number (largest singular value divided by the smallest) at or above which the paper draws a
+/// matrix again.
 const MOST_CONDITION: f64 = 1.15e4;
 
 /// Number of epochs of a network on the few mixtures that Corollary 1 of Dauntless allows. The training then
@@ -135,7 +135,7 @@ struct Run<'a> {
     /// Standardises the columns of images that are not transformed. Columns of transformed images are always
     /// standardised.
     standardized: bool,
-    /// Number of coordinates of a label's vector; `None` for as many as classes.
+    /// Number of coordinates of the vector that encodes a label; `None` for one coordinate per class.
     label_dim: Option<usize>,
     epochs: usize,
     trials: usize,
@@ -168,8 +168,9 @@ fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str, sizes: [usize
     })
 }
 
-/// Text on the accuracy that mixtures lose by [`Leaves::Approach1`], on all digits and on a fifth of them.
-/// The reports on photographs use a fifth of the paper's photographs too.
+/// Text on the accuracy that a network trained on mixtures loses if [`Leaves::Approach1`] transforms the
+/// mixtures, on all digits and on a fifth of them. The reports on photographs use a fifth of the paper's
+/// photographs too.
 fn cost_of_fewer(options: &RunOptions) -> Result<String> {
     let cost = |sizes: [usize; 2]| -> Result<String> {
         let run = digits_run(options, "dauntless/table-2", sizes)?;
@@ -294,7 +295,7 @@ impl Run<'_> {
         self.options.once(&self.store, &words, || self.trained(row, trial, epochs))
     }
 
-    /// Adds the accuracy after twice the epochs to a finding that differs from the printed accuracy.
+    /// Adds the accuracy after twice the epochs to a finding with the verdict `Differs`, in the full variant.
     fn longer(&self, row: &Row, finding: Finding) -> Result<Finding> {
         if finding.verdict != Agreement::Differs || self.options.quick {
             return Ok(finding);

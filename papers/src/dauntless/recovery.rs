@@ -26,8 +26,8 @@ enum Public {
     OtherDigits,
 }
 
-/// A figure: its data, the public records, the number of samples, the number of records mixed into each
-/// sample, and the paper's statement.
+/// A figure: its data, the public records, the number of samples (mixtures), the number of records mixed into
+/// each sample, and the paper's statement.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     figure: u8,
@@ -102,8 +102,8 @@ const SHOWN: usize = 10;
 /// 200,000 images of 3072 values.
 const AT_ONCE: usize = 25_000;
 
-/// Largest distance at which an image counts as recovered from the private one. It is a share of the private
-/// image's distance from the mean of the public records.
+/// Largest distance between a private image and its reconstruction at which the private image counts as
+/// recovered. It is a share of the private image's distance from the mean of the public records.
 const WITHIN: f64 = 0.5;
 
 /// Outcome of a reconstruction attack.

@@ -1,4 +1,5 @@
-//! A curator's marginals in place of noise: records drawn from noisy counts of all records, labels included.
+//! A curator's marginals in place of noise on each record: records drawn from noisy counts of all records,
+//! labels included.
 
 use super::data::Data;
 use super::guesses::Known;

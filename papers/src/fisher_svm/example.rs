@@ -31,10 +31,11 @@ const FIGURE_3: [(f64, f64); 3] = [(1e-4, 200.0), (1e-2, 20.0), (1.0, 2.0)];
 /// paper prints for it.
 const VARIANCE: f64 = 100.0;
 const PRINTED: f64 = 80.5;
-/// Number of examples drawn to show how much the bound depends on the draw.
+/// Number of examples (a hundred points each) drawn to show how much the lower bound on the squared error
+/// depends on the points.
 const EXAMPLES: u64 = 1_000;
 
-/// Draws the example with the number `draw`.
+/// Draws an example: a hundred points of two classes. Each number `draw` gives another example.
 fn example(options: &RunOptions, draw: u64) -> Result<Labelled> {
     let mut stream = options.randomness("fisher-svm/example", &[draw]).streams().stream(0);
     let points = Array2::from_shape_fn((2 * POINTS, 2), |(row, column)| {

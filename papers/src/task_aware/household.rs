@@ -28,7 +28,8 @@ const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "ta
 /// ε of the second panel, which shows errors by hour.
 const BY_HOUR: f64 = 5.0;
 
-/// Tolerance for the paper's improvements, which are printed in per cent with one decimal.
+/// Difference from a printed improvement, as a share, below which the improvement counts as reproduced. The
+/// paper prints improvements in per cent with one decimal.
 const TOLERANCE: f64 = 0.002;
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {

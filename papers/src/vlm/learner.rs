@@ -20,9 +20,9 @@ pub(super) struct Released {
 pub(super) enum Rule {
     /// Direction from the mean of all records to the mean of the records with each label.
     ///
-    /// Flipped labels shorten all of these directions alike, and noise on the records turns them as little as
-    /// possible. Where flips and noise are large, no rule with more parameters is better. The rule assumes
-    /// that classes are equally frequent.
+    /// Flipped labels shorten all of these directions alike, and noise on the records averages out in the
+    /// means. Where flips and noise are large, no rule with more parameters is better. The rule assumes that
+    /// classes are equally frequent.
     Means {
         /// Mean of all records, one value for each column.
         center: Array1<f64>,
