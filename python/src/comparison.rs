@@ -152,7 +152,12 @@ impl Comparison {
 
     /// Returns the first screen that `scumble compare` prints.
     fn summary(&self) -> String {
-        let hints = Hints { reasons: ".to_json()[\"skipped\"]", volunteers: "volunteers=0.2", trials: "trials=" };
+        let hints = Hints {
+            reasons: ".to_json()[\"skipped\"]",
+            volunteers: "volunteers=0.2",
+            trials: "trials=",
+            label: "protect=\"label\"",
+        };
         scumble::command::summary(&self.comparison, &self.outcome, hints)
     }
 

@@ -361,3 +361,35 @@ fn no_adversary_that_knows_the_rows_is_measured_on_mixed_records() {
     }
     assert_eq!(outcome.rows.len(), 2 * 3);
 }
+
+/// Only mechanisms with evidence are named: the best of them, even if another mechanism has a higher mean.
+/// The verdict at one budget does not depend on the other budgets.
+#[test]
+fn the_best_mechanism_with_evidence_is_named_whatever_else_was_tried() {
+    let run = |epsilons: &[f64]| {
+        let registry = Registry::installed().unwrap();
+        let names = ["pair-response", "direct", "piecewise"];
+        let candidates = names.map(|name| Candidate::new(*registry.get(name).unwrap())).to_vec();
+        let comparison = Comparison {
+            epsilons: epsilons.to_vec(),
+            metrics: vec![Metric::Accuracy],
+            trials: 10,
+            ..Comparison::new(DataSet::wine().unwrap(), candidates)
+        };
+        comparison.run(|_| (), || ()).unwrap()
+    };
+    let named = |outcome: &Outcome, epsilon: f64| {
+        let scores = &outcome.scores()[0];
+        let choices = outcome.choices(scores);
+        let choice = choices.iter().find(|choice| choice.epsilon == epsilon).unwrap();
+        (choice.best.map(|(title, _)| title.to_owned()), choice.highest.0.to_owned())
+    };
+    let mut alone = run(&[8.0]);
+    assert_eq!(named(&alone, 8.0).0.as_deref(), Some("pair-response"));
+    assert_eq!(named(&run(&[0.01, 1.0, 8.0]), 8.0), named(&alone, 8.0));
+    assert_eq!(named(&run(&[0.01]), 0.01).0, None);
+    let other = alone.rows.iter_mut().find(|row| row.mechanism == "piecewise").unwrap();
+    other.mean = 0.99;
+    other.against.as_mut().unwrap().p_value = 0.02;
+    assert_eq!(named(&alone, 8.0), (Some("pair-response".into()), "piecewise".into()));
+}

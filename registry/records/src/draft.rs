@@ -71,9 +71,6 @@ const EMPTY: &str = "(empty)";
 /// left out.
 pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     let (file, header) = (rows.source().to_owned(), rows.header().to_vec());
-    if let Some(column) = first_duplicate(&header) {
-        return Err(Error::DuplicateColumn { file, column: column.clone() });
-    }
     let named = header.iter().filter(|name| !name.is_empty()).count();
     if named <= 1 && header.len() > named {
         return Err(Error::Unreadable {
@@ -84,6 +81,9 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
             ),
             file,
         });
+    }
+    if let Some(column) = first_duplicate(&header) {
+        return Err(Error::DuplicateColumn { file, column: column.clone() });
     }
     let unsupported: Vec<Option<String>> = (0..header.len()).map(|place| rows.unsupported(place)).collect();
     let read: Vec<usize> = (0..header.len()).filter(|&place| unsupported[place].is_none()).collect();
@@ -561,6 +561,18 @@ mod tests {
             prop_assert!(lower <= least && most <= upper, "[{lower}, {upper}] around [{least}, {most}]");
             prop_assert!(upper - lower <= 1.5 * (most - least), "[{lower}, {upper}] around [{least}, \
                 {most}]");
+        }
+    }
+
+    #[test]
+    fn a_title_above_the_header_is_no_header() {
+        for (text, named, columns) in
+            [("Report 2024,\nage,city\n30,Rome\n", 1, 2), (",,\na,b,c\n1,2,3\n", 0, 3)]
+        {
+            let refused = drafted(text).unwrap_err().to_string();
+            let expected =
+                format!("data.csv: its first row names {named} of {columns} columns, so it is no header");
+            assert!(refused.starts_with(&expected), "{refused}");
         }
     }
 }

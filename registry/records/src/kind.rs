@@ -480,7 +480,12 @@ mod tests {
             let problem = kind(toml).misfit().unwrap();
             assert!(problem.contains(expected) && !problem.contains('\n'), "{problem}");
         }
-        let half = toml::from_str::<Kind>("kind = \"integer\"\nlower = 0.5\nupper = 5").unwrap_err();
-        assert!(half.message().contains("must be a whole number"), "{half}");
+        for bound in ["0.5", "-9223372036854775807"] {
+            let kind = toml::from_str::<Kind>(&format!("kind = \"integer\"\nlower = {bound}\nupper = 5"));
+            let problem = kind.unwrap_err().message().to_owned();
+            let expected =
+                format!("the bound {bound} of integers must be a whole number between -9007199254740992");
+            assert!(problem.starts_with(&expected), "{problem}");
+        }
     }
 }

@@ -642,7 +642,8 @@ pub(crate) mod tests {
             (missing("size", "21"), "column \"size\": missing = 21 must lie within the bounds 10 and 20"),
             (missing("size", "nan"), "missing = NaN must lie within the bounds"),
             (missing("size", "\"much\""), "missing = \"much\" must be a number within the bounds"),
-            (missing("size", "true"), "must be a number within the bounds, or a level"),
+            (missing("size", "true"), "missing = \"true\" must be a number within the bounds"),
+            (missing("size", "[1]"), "must be a number within the bounds, or a level"),
             (missing("good", "\"maybe\""), "column \"good\": missing = \"maybe\" must be one of its levels"),
             (missing("good", "1"), "missing = 1 must be one of its levels, in quotation marks"),
             (
@@ -657,6 +658,20 @@ pub(crate) mod tests {
         ] {
             let message = Schema::from_toml(&text, "schema.toml").unwrap_err().to_string();
             assert!(message.contains(expected) && !message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_truth_value_replaces_a_missing_boolean_with_or_without_quotation_marks() {
+        let read = |missing: &str| {
+            let text = format!("[[column]]\nname = \"ok\"\nkind = \"boolean\"\nmissing = {missing}\n");
+            Schema::from_toml(&text, "schema.toml")
+        };
+        assert_eq!(read("false").unwrap(), read("\"false\"").unwrap());
+        let text = "[[column]]\nname = \"x\"\nkind = \"real\"\nlower = 0.0\nupper = 1.0\nlog = true\n";
+        let refused = Schema::from_toml(text, "schema.toml").unwrap_err().to_string();
+        for field in ["log", "lower", "upper", "unit", "name", "kind", "missing", "missing_cells", "bins"] {
+            assert!(refused.contains(&format!("`{field}`")), "{field}: {refused}");
         }
     }
 }

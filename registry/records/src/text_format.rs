@@ -401,4 +401,27 @@ mod tests {
             "\"ebcdic\" is not a valid encoding; valid are utf-8, utf-16, latin-1"
         );
     }
+
+    /// A file of another format is refused with the name of the format, and so is a first line for Excel.
+    #[test]
+    fn other_formats_are_named() {
+        let refusal =
+            |bytes: &[u8]| TextFormat::default().recognise(bytes).err().map(|error| error.to_string());
+        for (bytes, expected) in [
+            (&b"PK\x03\x04\x14\0"[..], "a zip archive or a spreadsheet (xlsx, ods)"),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel workbook (xls)"),
+            (b"ARROW1\0\0", "a Feather file"),
+            (b"{\"week\": 20, \"arrest\": 1}\n", "JSON"),
+            (b" [ {\"week\": 20}]", "JSON"),
+            (b"[[1, 2], [3, 4]]", "JSON"),
+        ] {
+            let expected = format!("it is {expected}, not CSV or Parquet; export it as CSV");
+            assert_eq!(refusal(bytes).as_deref(), Some(&*expected));
+        }
+        let line = refusal(b"\xef\xbb\xbfsep=;\r\na;b\r\n1;2\r\n").unwrap();
+        assert_eq!(line, "its first line is sep=;, which only Excel reads; delete this line");
+        for csv in [&b"a,b\n1,2\n"[..], b"{id},b\n1,2\n", b"[a],[b]\n1,2\n", b"PK,b\n1,2\n"] {
+            assert_eq!(refusal(csv), None, "{}", String::from_utf8_lossy(csv));
+        }
+    }
 }

@@ -100,7 +100,8 @@ pub(super) struct CompareArguments {
     /// no given metric scores a model, the default metric of models is added first.
     #[arg(long, value_name = "NAME", value_parser = metric)]
     metric: Vec<Metric>,
-    /// Number of trials of each cell (one mechanism at one ε) [default: 50].
+    /// Number of trials of each cell (one mechanism at one ε) [default: 50; 20 without --config, --input and
+    /// --mechanism].
     #[arg(long, value_name = "N")]
     trials: Option<usize>,
     /// Share of the records that is held out for tests [default: 0.2].
@@ -216,6 +217,8 @@ fn write(arguments: &CompareArguments, page: &Page) -> Result<(), custody::Error
 const VOLUNTEERS_OF_WINES: f64 = 0.1;
 /// Budgets ε of a plain comparison (one whose options choose neither data nor mechanisms).
 const EPSILONS_OF_WINES: [f64; 3] = [0.5, 2.0, 8.0];
+/// Number of trials of a plain comparison (one whose options choose neither data nor mechanisms).
+const TRIALS_OF_WINES: usize = 20;
 /// Mechanisms that a plain comparison (one whose options choose neither data nor mechanisms) adds to all
 /// quick mechanisms. Each comes with a parameter and a value for it that cuts its time to a second.
 const SLOW_ONES: [(&str, &str, u64); 1] = [("vlm", "epochs", 20)];
@@ -298,6 +301,7 @@ fn comparison(
         comparison.splitting.volunteers = VOLUNTEERS_OF_WINES;
         comparison.splitting.unlabelled = arguments.volunteers.is_none();
         comparison.epsilons = EPSILONS_OF_WINES.to_vec();
+        comparison.trials = TRIALS_OF_WINES;
     }
     comparison.release_alone |= arguments.release_alone;
     comparison.shuffler |= arguments.shuffler || arguments.is_plain();

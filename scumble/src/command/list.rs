@@ -1,7 +1,7 @@
 //! `scumble list` and `scumble describe`.
 
-use super::{Failure, print, print_json, view_command};
-use crate::core::{Descriptor, Design, Plugin, Registry, ShapedBy};
+use super::{Failure, collect_command, print, print_json, view_command};
+use crate::core::{Descriptor, Design, Notion, Plugin, Registry, Releases, ShapedBy};
 use crate::custody::ShippedDesign;
 use crate::records::Records;
 use comfy_table::{Table, presets};
@@ -112,6 +112,10 @@ fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
              --input clean.csv --output predicted.csv\n"
         );
     }
+    if matches!(design.mechanism().releases(), Releases::Reports { .. }) {
+        text +=
+            &format!("To draw records from the reports:\n  {}\n", collect_command(file, Path::new(output)));
+    }
     if design.mechanism().releases().is_viewed() {
         text += &format!(
             "To use a model of the release on viewed records, instead of records in the clear (no guarantee \
@@ -163,9 +167,14 @@ pub(super) fn describe(registry: &Registry, name: &str, as_json: bool) -> Result
         ShapedBy::PublicKnowledge => "",
         _ => " --volunteers volunteers.csv --volunteers-are consented",
     };
-    let delta = match example.brief.budget.delta() {
-        0.0 => String::new(),
-        delta => format!(" --delta {delta:e}"),
+    let has_delta = guarantee.claims.iter().any(|claim| match &claim.notion {
+        Notion::LocalDp(dp) => dp.delta > 0.0,
+        Notion::CentralDp(dp) => dp.delta > 0.0,
+        _ => false,
+    });
+    let delta = match has_delta {
+        true => format!(" --delta {:e}", example.brief.budget.delta()),
+        false => String::new(),
     };
     text += &format!(
         "\nTo design this mechanism:\n  scumble design {name} --schema schema.toml --target COLUMN --epsilon \

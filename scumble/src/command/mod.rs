@@ -351,6 +351,14 @@ fn file_name(path: &Path) -> PathBuf {
     path.file_name().map_or_else(|| path.into(), PathBuf::from)
 }
 
+/// Formats the `scumble collect` command that draws records from the reports in a file.
+fn collect_command(design: &Path, reports: &Path) -> String {
+    let [design, reports] = [design, reports].map(|path| path.display().to_string());
+    let words =
+        ["scumble", "collect", "--design", &design, "--reports", &reports, "--output", "collected.csv"];
+    shlex::try_join(words).unwrap_or_default()
+}
+
 /// Returns the `scumble view` command, quoted for a shell, that maps records into the space of this design's
 /// release.
 fn view_command(design: &Path, key: Option<&Path>) -> String {

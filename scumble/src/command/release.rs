@@ -4,12 +4,12 @@ use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
 use super::reading::Reading;
 use super::{
-    Failure, complain, file_name, new_file, print_json, progress_bar, refuse_overlaps, tell_clipped,
-    view_command,
+    Failure, collect_command, complain, file_name, new_file, print_json, progress_bar, refuse_overlaps,
+    tell_clipped, view_command,
 };
 use crate::core::{
     CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
-    Randomness, Registry, Release, interrupt,
+    Randomness, Registry, Release, Releases, interrupt,
 };
 use crate::custody::{
     self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign,
@@ -201,6 +201,13 @@ pub(super) fn release(
         complain(&format!(
             "use a model of {} on viewed records, not on records in the clear: {view}",
             arguments.output.display()
+        ));
+    }
+    if matches!(design.mechanism().releases(), Releases::Reports { .. }) && !is_standard(&arguments.output) {
+        complain(&format!(
+            "{} holds reports, one per person; to draw records from them: {}",
+            arguments.output.display(),
+            collect_command(&arguments.design, &arguments.output)
         ));
     }
     if as_json {

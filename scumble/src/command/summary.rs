@@ -20,10 +20,17 @@ pub struct Hints {
     pub volunteers: &'static str,
     /// Option that sets the number of trials, without the number.
     pub trials: &'static str,
+    /// Option that protects the label alone.
+    pub label: &'static str,
 }
 
 impl Hints {
-    const COMMAND: Self = Self { reasons: "--full", volunteers: "--volunteers 0.2", trials: "--trials " };
+    const COMMAND: Self = Self {
+        reasons: "--full",
+        volunteers: "--volunteers 0.2",
+        trials: "--trials ",
+        label: "--protect label",
+    };
 }
 
 /// Formats the first screen of `scumble compare`, without its last line: at most forty lines of at most a
@@ -113,7 +120,11 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize, hints: Hints) -> St
     if !hidden.is_empty() {
         remarks.push(format!("Not shown, for lack of width: ε = {} ({}).", hidden.join(", "), hints.reasons));
     }
-    if choices.iter().any(|choice| choice.goal.protects == Unit::Label) {
+    let protects_label = choices.iter().any(|choice| choice.goal.protects == Unit::Label);
+    if !protects_label && scores.metric.less_is_better() {
+        remarks.push(format!("To protect the target alone (label DP): {}.", hints.label));
+    }
+    if protects_label {
         remarks.push("Label DP protects the label alone; all features leave in the clear.".into());
     }
     let remarks: String = remarks.iter().map(|remark| format!("\n{remark}")).collect();
@@ -130,11 +141,11 @@ fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
     let (trials, baseline) = (row.trials, row.against?.baseline);
     let with = if trials == 1 { "one trial".to_owned() } else { format!("{trials} trials") };
     let more = match trials {
-        ..20 => format!("; {}20 shows smaller gains", hints.trials),
-        20..100 => format!("; {}{} shows smaller gains", hints.trials, 4 * trials),
+        ..20 => format!("; try {}20", hints.trials),
+        20..100 => format!("; try {}{}", hints.trials, 4 * trials),
         _ => String::new(),
     };
-    Some(format!("No evidence: not distinguishable from {baseline} with {with}, at 1 % for each cell{more}."))
+    Some(format!("No evidence: not distinguishable from {baseline} at 1 % with {with}{more}."))
 }
 
 /// Formats the best mechanism at the `shown` budgets, for each goal (protected part of a record, and trust
@@ -151,7 +162,9 @@ fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
                 None => format!("no evidence\n[{} {}]", shortened(title), scores.metric.shown(row.mean)),
             }
         });
-        let goal = choices[0].goal.to_string().replace(", trusting", ",\ntrusting").replace(" (", "\n(");
+        // A remark below the table says that the features leave in the clear.
+        let goal = choices[0].goal.to_string().replace(" (features in the clear)", " (label DP)");
+        let goal = goal.replace(", trusting", ",\ntrusting");
         table.add_row(std::iter::once(goal).chain(cells));
     }
     table.trim_fmt()

@@ -121,10 +121,12 @@ fn the_wine_data_are_compared_on_one_screen_or_in_full() {
     for expected in [
         "wine quality: accuracy (%) of \"quality\" by logistic regression\n",
         "1151 records released; 128 volunteers without labels; 320 held-out test records; 8 trials; seed 1",
-        "Without a mechanism: majority-class baseline 53.4; the records in the clear 7",
-        "by a curator's model",
-        " by a shuffler",
-        "the whole record, by a curator's model, ε = 2:\n",
+        "Without a mechanism: majority-class baseline 53.4; the clean records 7",
+        "trusting a curator: model",
+        " trusting nobody",
+        "the whole record, trusting a shuffler, ε = 2 after mixing; each report has ε = ",
+        "the whole record, trusting a curator: model, ε = 2:\n",
+        "Label DP protects the label alone; all features leave in the clear.\n",
         "  scumble design private-logistic --data wine --target quality --epsilon 2 ",
         "Without differential privacy, not comparable: ",
         "Left out (reasons: --full): ",
@@ -503,4 +505,16 @@ fn a_sample_of_a_file_is_compared_and_said_to_be_one() {
     assert!(text.contains("learn from volunteers' records: --volunteers 0.2 includes them"), "{text}");
     assert!(files.refuses("compare --sample 10").contains("--input"));
     assert!(files.refuses("compare --jobs 0").contains("--jobs"));
+}
+
+#[test]
+fn a_table_says_which_budgets_it_leaves_out_and_what_few_trials_show() {
+    let line = "compare --trials 2 --epsilon 0.5,1,2,4,8 --mechanism randomized-response --mechanism \
+                adaptive-marginals --mechanism noisy-marginals";
+    let shown = run(line);
+    assert!(shown.contains("\nNo evidence: not distinguishable from the baseline at 1 % with 2 trials; try"));
+    assert!(shown.contains("no evidence") && shown.contains('['), "{shown}");
+    assert!(shown.contains("Not shown, for lack of width: ε = "), "{shown}");
+    let number = run("compare --trials 2 --epsilon 2 --mechanism noisy-marginals --metric rmse");
+    assert!(!number.contains("To protect the target alone"), "{number}");
 }

@@ -85,6 +85,34 @@ fn a_design_that_is_there_stays_unless_forced() {
     assert_eq!(saved(&files, "design.json")["plugin"], "laplace");
 }
 
+/// `-` is standard output where records are written, and is refused wherever else a file is named.
+#[test]
+fn a_dash_is_standard_output_or_refused() {
+    let files = Files::new();
+    files.write(
+        "data.csv",
+        "size,colour\n1,red\n2,green\n3,red\n4,green\n5,red\n6,green\n7,red\n8,red\n9,red\n10,red\n",
+    );
+    files.run("design direct --schema schema.toml --epsilon 2 --output design.json");
+    let compare = "compare --trials 2 --epsilon 2 --mechanism randomized-response";
+    for line in [
+        "design direct --schema schema.toml --epsilon 2 --output -",
+        "schema data.csv --output -",
+        "schema --data iris --output iris.toml --records -",
+        "release --design design.json --input data.csv --output released.csv --card -",
+        &format!("{compare} --csv -"),
+        &format!("{compare} --html -"),
+        &format!("{compare} --svg -"),
+    ] {
+        let refused = files.refuses(line);
+        assert!(refused.starts_with("- stands for standard output"), "{line}: {refused}");
+    }
+    assert_eq!(files.all(), ["data.csv", "design.json", "schema.toml"]);
+    assert!(
+        files.run("release --design design.json --input data.csv --output -").starts_with("size,colour\n")
+    );
+}
+
 /// Returns the ε of a saved part. A part that adds noise stores it in the portion.
 fn epsilon(part: &Value) -> f64 {
     part["portion"]["epsilon"].as_f64().or(part["epsilon"].as_f64()).unwrap()

@@ -40,7 +40,7 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
     assert!(table.starts_with("# The cost of privacy, task by task\n"), "{table}");
     assert!(table.contains("| iris | 150 × 4 | 120 | accuracy, logistic regression | 33.3 | – |"), "{table}");
     assert!(
-        table.contains("## The whole record, by a trusted curator") && page.contains("<td data-of=\"ε = 8\"")
+        table.contains("## The whole record, trusting a curator") && page.contains("<td data-of=\"ε = 8\"")
     );
     let again = run("--output results --force --jobs 1");
     assert!(without_times(&first) == without_times(&again), "what was found is not what was computed");

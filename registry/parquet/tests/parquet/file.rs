@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use parquet::column::writer::ColumnWriter;
-use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -18,6 +18,8 @@ pub enum Data {
     Double(Vec<Option<f64>>),
     Bytes(Vec<Option<Vec<u8>>>),
     Fixed(Vec<Option<Vec<u8>>>),
+    /// Timestamps of 96 bits: Julian days, and nanoseconds of the day.
+    Times(Vec<Option<(u32, u64)>>),
     /// A number of empty lists.
     Lists(usize),
 }
@@ -35,6 +37,7 @@ impl Data {
             Self::Single(values) => values.len(),
             Self::Double(values) => values.len(),
             Self::Bytes(values) | Self::Fixed(values) => values.len(),
+            Self::Times(values) => values.len(),
             Self::Lists(lists) => *lists,
         }
     }
@@ -73,6 +76,17 @@ pub fn file(fields: &str, columns: &[Data], group: usize, properties: WriterProp
                     let values = values[rows].iter();
                     let values = values
                         .map(|value| value.clone().map(|v| FixedLenByteArray::from(ByteArray::from(v))));
+                    write(writer, &values.collect::<Vec<_>>());
+                }
+                (ColumnWriter::Int96ColumnWriter(writer), Data::Times(values)) => {
+                    let values = values[rows].iter();
+                    let values = values.map(|value| {
+                        value.map(|(day, nanos)| {
+                            let mut time = Int96::new();
+                            time.set_data(nanos as u32, (nanos >> 32) as u32, day);
+                            time
+                        })
+                    });
                     write(writer, &values.collect::<Vec<_>>());
                 }
                 (ColumnWriter::ByteArrayColumnWriter(writer), Data::Lists(_)) => {

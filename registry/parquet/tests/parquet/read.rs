@@ -5,7 +5,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use scumble_parquet::{Rows, open};
-use scumble_records::{Loaded, OutOfBounds, Reader, Result, Schema, TextFormat};
+use scumble_records::{Loaded, OutOfBounds, Reader, Result, Schema, TextFormat, draft};
 use std::path::PathBuf;
 
 const SCHEMA: &str = r#"
@@ -165,8 +165,8 @@ fn what_is_not_read_is_named_where_it_is_asked_for() {
             &fields.replace("tags", "colour").replace("binary colour", "binary tags"),
             &[Data::Lists(2), sizes(), colours()]
         ),
-        "data.parquet: column \"colour\" holds lists or groups, which are not supported; convert them to \
-         plain columns"
+        "data.parquet: column \"colour\" holds lists or groups, which are not supported; use numbers, text, \
+         booleans or dates"
     );
     let fields = "required double size; required int32 colour (TIME_MILLIS);";
     let refused = refusal(fields, &[sizes(), Data::Small(vec![Some(1); 2])]);
@@ -184,6 +184,46 @@ fn what_is_not_read_is_named_where_it_is_asked_for() {
     let none =
         refusal("required double size; required binary colour;", &[Data::Double(vec![]), Data::text(&[])]);
     assert_eq!(none, "data.parquet holds no records");
+}
+
+/// A draft leaves out each column that cannot be read, with the reason, and keeps the others.
+#[test]
+fn a_draft_leaves_out_what_is_not_read() {
+    let lists = "optional group tags (LIST) { repeated group list { optional binary element (UTF8); } }";
+    let fields = format!(
+        "{lists} required double size; required int32 clock (TIME_MILLIS); required binary hash; required \
+         fixed_len_byte_array(3) code;"
+    );
+    let columns = [
+        Data::Lists(3),
+        Data::Double(vec![Some(1.5), Some(2.5), Some(9.0)]),
+        Data::Small(vec![Some(1); 3]),
+        Data::Bytes(vec![Some(vec![0xff, 0xfe]), Some(b"text".to_vec()), Some(vec![0x80])]),
+        Data::Fixed(vec![Some(vec![1; 3]); 3]),
+    ];
+    let rows = Rows::new(file(&fields, &columns, 2, WriterProperties::default()), "data.parquet").unwrap();
+    let draft = draft(rows).unwrap();
+    for expected in [
+        "# \"tags\" is left out: it holds lists or groups, which are not supported.",
+        "# \"clock\" is left out: it holds values of the type TIME_MILLIS (INT32), which are not supported.",
+        "# \"hash\" is left out: it holds bytes that are not UTF-8 text.",
+        "# \"code\" is left out: it holds values of the type FIXED_LEN_BYTE_ARRAY, which are not supported.",
+        "name = \"size\"",
+    ] {
+        assert!(draft.contains(expected), "{expected}\n{draft}");
+    }
+}
+
+/// Spark writes a timestamp as nanoseconds of a day and a Julian day. 1970-01-01 is the Julian day 2,440,588.
+#[test]
+fn timestamps_of_spark_are_days() {
+    let schema = schema(
+        "column = [{ name = \"seen\", kind = \"date\", lower = \"1970-01-01\", upper = \"1970-01-11\" }]",
+    );
+    let last = 86_399_999_999_999;
+    let times = Data::Times(vec![Some((2_440_588, 0)), Some((2_440_593, last)), Some((2_440_598, 1))]);
+    let loaded = load("optional int96 seen;", &[times], &schema, OutOfBounds::Reject).unwrap();
+    assert_eq!(loaded.table.records().iter().copied().collect::<Vec<_>>(), [0.0, 0.5, 1.0]);
 }
 
 #[test]
