@@ -77,10 +77,10 @@ pub fn release(
 }
 
 /// Releases batches with noise that is derived from `key`, each record's id in the column `ids`, and the
-/// record's values. A record gets the same released values in any part of the table, in any order of the
-/// records, and in every repetition. Without a column of ids, the ids are the row numbers in `batches`,
-/// counted from 1. The batches must then be the whole table. If no batch has rows, the result is one batch
-/// without rows.
+/// record's values. With a column of ids, a record gets the same released values whatever other records are
+/// in `batches`, in any order of the records, and in every repetition. Without a column of ids, the ids are
+/// the row numbers in `batches`, counted from 1. The batches must then be the whole table. If no batch has
+/// rows, the result is one batch without rows.
 ///
 /// `on_records` receives a digest of each released record with its id, block by block. Before the caller
 /// discloses the release, it must check that these are the records that [`check`] read. A ticket, the stored
@@ -125,9 +125,10 @@ pub fn released_schema(design: &ShippedDesign, input: &SchemaRef, values: Values
 }
 
 /// Reads all records of `batches` and releases nothing. Checks that [`release_keyed`] would succeed, and that
-/// ids are unique among these batches. Returns the fingerprint of the records, and the number of cells that
-/// the release would clip, per column. Also returns digests of the records and their ids, if `ids` is given.
-/// The results for parts of a table can be [merged](CheckedPart::merge).
+/// ids are unique among these batches. Returns the fingerprint of the records (their number and the sum of
+/// their digests). Also returns the number of cells per column that the release would clip, that is, move to
+/// a public bound. Also returns digests of the records and their ids, if `ids` is given. The results for
+/// parts of a table can be [merged](CheckedPart::merge).
 ///
 /// # Errors
 /// Same errors as [`release_keyed`], and an error for an id that two records share.

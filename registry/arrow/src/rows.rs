@@ -1,4 +1,5 @@
-//! Record batches as rows of cells.
+//! Record batches as rows of cells. An [`Encoder`] selects the columns that are read, and maps their cells to
+//! numbers.
 
 use crate::values::{Values, held};
 use arrow_array::{RecordBatch, new_empty_array};
@@ -51,7 +52,7 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
         Error::Unreadable { file: self.source.clone(), problem }
     }
 
-    /// Columns of a batch that `encoder` reads.
+    /// Values of the columns that `encoder` reads, with their indices in `batch`.
     fn columns(&self, batch: &RecordBatch, encoder: &Encoder) -> Result<Vec<(usize, Values)>> {
         let column = |place: usize| {
             let name = self.header.get(place).map_or("", String::as_str);

@@ -1,4 +1,5 @@
-//! Writer of released records as record batches.
+//! Writer of released records as record batches. The *storage type* of a column ([`Held`]) is the type of its
+//! values, independent of the file format.
 
 use crate::values::{a_second, held};
 use arrow_array::builder::{
@@ -12,10 +13,10 @@ use scumble_records::{Decoded, Decoder, Error, Held, Result, Stored, WriteRows};
 use std::io;
 use std::sync::Arc;
 
-/// Arrow schema of the records that `decoder` decodes, without nulls. A column has the type of the `input`
-/// column of the same name if that type holds every value of the column's [`Kind`](scumble_records::Kind). If
-/// not, the released column has the default type of this kind, such as `Int64`, `Boolean`, `Date32`, `Utf8`
-/// or `Float64`.
+/// Arrow schema of the records that `decoder` decodes. No column allows nulls. A column has the type of the
+/// `input` column of the same name if that type holds every value of the column's
+/// [`Kind`](scumble_records::Kind). If not, the released column has the default type of this kind, such as
+/// `Int64`, `Boolean`, `Date32`, `Utf8` or `Float64`.
 pub fn schema(decoder: &Decoder, input: Option<&Schema>) -> SchemaRef {
     let field = |(name, own): (&String, Held)| {
         let plain = plain(&own);
@@ -48,8 +49,8 @@ fn plain(held: &Held) -> DataType {
     }
 }
 
-/// Arrow type of a released column if the input has no column of the same name and with the storage type
-/// `held`.
+/// Default Arrow type of a released column with the storage type `held`. It applies if the input has no
+/// column with the name and the storage type of the released column.
 fn typed(held: &Held) -> DataType {
     match held {
         Held::Time { a_second: ticks, .. } => {

@@ -1,5 +1,6 @@
 //! Mechanisms that add noise to numbers. The author of a mechanism implements [`AdditiveNoise`], and
-//! [`Noisy`] makes the mechanism from it.
+//! [`Noisy`] makes the mechanism from it. A *point* consists of the k coordinates of a record that take
+//! noise. A *lattice* consists of all multiples of its step.
 
 use schemars::JsonSchema;
 use scumble_core::{
@@ -17,10 +18,10 @@ use std::fmt::Debug;
 ///
 /// [`Noisy`] makes a mechanism from an implementation. `Noisy` has a parameter `protect`, which selects the
 /// portion of a record that takes the noise: the features, the label or both. `Noisy` makes the release and
-/// the pairs of points that an audit attacks. It also makes the guarantee: the privacy claims, the
-/// information that a release discloses exactly, and the conditions under which the claims hold.
-/// [`register!`](crate::register) makes the [`Plugin`](scumble_core::Plugin): the name and description of
-/// the mechanism, with the functions that make it.
+/// the pairs of inputs that an audit tries to distinguish. It also makes the guarantee: the privacy claims,
+/// the information that a release discloses exactly, and the conditions under which the claims hold.
+/// [`register!`](crate::register) makes the [`Plugin`](scumble_core::Plugin): the name and description of the
+/// mechanism, with the functions that make the mechanism.
 ///
 /// ```
 /// use scumble_core::{Budget, DescribedNoise, Domain, Example, NoParameters, Result, Stream};
@@ -79,8 +80,8 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     /// Parameters in addition to `protect`. Their doc comments become the help texts of the parameters.
     type Parameters: Debug + Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
-    /// Set into which points of `set` are moved before noise is added. Both sets have k coordinates. A
-    /// smaller set needs less noise. By default points stay in `set`.
+    /// Set into which points of `set` are moved before noise is added. The points of both sets have k
+    /// coordinates. A smaller set needs less noise. By default points stay in `set`.
     ///
     /// # Errors
     /// Returns an error if the parameters do not determine such a set.
@@ -147,7 +148,7 @@ pub trait AdditiveNoise: Debug + Clone + Send + Sync + Sized + 'static {
     }
 
     /// Claims other than differential privacy about `portion`, the coordinates of a record that take noise.
-    /// `unit` is the unit of protection that these claims state. The default is no claim.
+    /// `unit` is what these claims protect: the record, its features or its label. The default is no claim.
     fn additional_claims(&self, _portion: &Portion, _unit: Unit) -> Vec<Claim> {
         vec![]
     }

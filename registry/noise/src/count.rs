@@ -1,4 +1,5 @@
-//! Exact Gaussian noise on counts.
+//! Exact Gaussian noise on counts. The noise is a whole number of *lattice steps*, and the step is a power of
+//! two.
 
 use crate::gaussian::profile;
 use crate::lattice::Spread;

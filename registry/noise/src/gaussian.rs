@@ -1,4 +1,5 @@
-//! Exact Gaussian noise.
+//! Exact Gaussian noise on a lattice, which consists of all multiples of its step. The step is a power of
+//! two.
 
 use crate::Lattice;
 use crate::lattice::{IntegerDomain, Spread, WIDEST_IN_BULK, information};
@@ -223,15 +224,16 @@ impl GaussianNoise {
 
     /// Information of each released coordinate about the true coordinate, in inverse squared units of the
     /// domain, rounded up. No unbiased estimate of a true coordinate has a variance below the inverse of its
-    /// information (Hammersley 1950; Chapman and Robbins 1951). For noise of the scale σ on a lattice with
-    /// this `step`, the inverse is step²/(e^(step²/σ²) − 1). It tends to σ² as the lattice becomes finer.
+    /// information (Hammersley 1950; Chapman and Robbins 1951). For noise of the scale σ on a lattice of step
+    /// s, the inverse is s²/(e^(s²/σ²) − 1). It tends to σ² as the lattice becomes finer.
     ///
     /// The information is the χ² divergence of the output distributions of two neighbouring lattice points,
     /// divided by their squared distance. Let P and Q be the output distributions of the neighbouring points
     /// 0 and 1 (in steps), and let σ be the scale of the noise in steps. Then Q/P at the integer k is e^((2k
     /// − 1)/2σ²). Its mean square under P is e^(1/σ²), because the sum over all integers k of e^(−(k −
     /// 2)²/2σ²) equals the sum of e^(−k²/2σ²). It follows that χ² = e^(1/σ²) − 1. The noise of different
-    /// coordinates is independent, so the bound applies to the whole covariance matrix of an estimate.
+    /// coordinates is independent. The covariance matrix of an unbiased estimate is therefore at least, in
+    /// the Loewner order, the diagonal matrix of these inverses.
     pub fn information(&self) -> Vec<f64> {
         let step = self.lattice().step();
         self.map_coordinates(|distribution| information(distribution.scale().powi(-2).exp_m1(), step))
@@ -260,15 +262,15 @@ fn largest_mu(budget: Budget) -> Result<f64> {
     gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)
 }
 
-/// Weight 1/σ² of a coordinate in a [`Spread`], where σ is `sigma`, the scale of its noise in lattice steps.
+/// Weight 1/σ² of a coordinate in a [`Spread`], which bounds weighted distances between points. Here σ is
+/// `sigma`, the scale of the coordinate's noise in lattice steps.
 fn precision(sigma: u64) -> f64 {
     (sigma as f64).powi(-2)
 }
 
-/// Upper bound on the privacy profile δ(ε) of noise on `dim` coordinates, for points with at most the given
-/// [`Spread`]. The spread has the weight 1/σ² for each coordinate, where σ is the scale of the coordinate's
-/// noise in lattice steps. The bound is stated in the documentation of [`GaussianNoise`]. Its sums are
-/// rounded up.
+/// Upper bound on the privacy profile δ(ε) of noise on `dim` coordinates. The [`Spread`] bounds the weighted
+/// distances between any two points. A coordinate has the weight 1/σ², where σ is the scale of its noise in
+/// lattice steps. The bound is stated in the documentation of [`GaussianNoise`]. Its sums are rounded up.
 pub(crate) fn profile(
     Spread { squared_distance, distance, differing }: Spread,
     dim: usize,

@@ -1,5 +1,5 @@
-//! Noise keyed by a secret and the id of the record. A task of a distributed computation that runs twice then
-//! repeats its release, instead of making a second release.
+//! Noise that is determined by a secret key and by the id and the values of the record. A task of a
+//! distributed computation that runs twice then repeats its release, instead of making a second release.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
@@ -85,7 +85,8 @@ impl NoiseKey {
 
 /// SHA-256 digest of an id and of the encoded record that it names.
 ///
-/// It discloses information about the record in the clear. Show it only to the owner of the record.
+/// The digest is computed without noise or a key, so it can confirm a guess of the record. Show it only to
+/// the owner of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordDigest([u8; 32]);
 
@@ -110,8 +111,9 @@ fn cut(digest: &[u8; 32]) -> [u8; 16] {
     std::array::from_fn(|at| digest[at])
 }
 
-/// SHA-256 of a prefix, an id and a record. The id and the record are each preceded by their length, so that
-/// no two pairs of id and record have the same encoding.
+/// SHA-256 of a prefix, an id and a record. The prefix is the secret of a [`NoiseKey`], or a fixed text for a
+/// [`RecordDigest`]. The id and the record are each preceded by their length, so that no two pairs of id and
+/// record have the same encoding.
 fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(prefix);
@@ -132,7 +134,8 @@ fn digest(prefix: &[u8; 32], id: &str, record: &[f64]) -> [u8; 32] {
 /// the number of tasks that read them. It detects a wrong input that was given by mistake. It does not detect
 /// an input that was crafted to have the same fingerprint.
 ///
-/// It discloses information about the records in the clear. Show it only to the owner of the records.
+/// The fingerprint is computed without noise or a key, so it can confirm a guess of the records. Show it only
+/// to the owner of the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {

@@ -1,4 +1,4 @@
-//! Exact Laplace noise.
+//! Exact Laplace noise on a lattice, which consists of all multiples of its step. The step is a power of two.
 
 use crate::Lattice;
 use crate::lattice::{IntegerDomain, WIDEST_IN_BULK, information};

@@ -29,7 +29,8 @@ impl Lattice {
 
     /// Lattice with a step at least 2³⁰ times smaller than `scale`, the scale of the noise. The step is also
     /// at least 2²⁰ times smaller than the smallest positive ℓ₁ diameter of a factor of `domain`, such as an
-    /// interval. The step is larger if the noise would not fit 59 bits or the coordinates 61 bits.
+    /// interval. The step exceeds these limits if the noise would otherwise need more than 59 bits, or the
+    /// coordinates more than 61 bits.
     pub(crate) fn for_noise(domain: &Domain, scale: f64) -> Self {
         let narrowest = domain
             .factors()
@@ -204,7 +205,7 @@ fn rounded(x: f64) -> i64 {
     (x + 0.5f64.next_down().copysign(x)) as i64
 }
 
-/// Summary of the weights that some coordinates have in a [`Spread`].
+/// Summary of the weights of a set of coordinates, from which a [`Spread`] is computed.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
     /// The two largest weights. The second is zero if there is only one coordinate.
@@ -370,9 +371,9 @@ impl IntegerDomain {
     }
 }
 
-/// Information of a release about one coordinate: χ²/step², with a relative margin of 2⁻⁴⁰. `chi_squared` is
-/// the χ² divergence between a noise distribution and the same distribution shifted by one lattice step. The
-/// margin covers the effect of lattices on sums of information.
+/// Information of a release about one coordinate: χ²/step², increased by a relative margin of 2⁻⁴⁰.
+/// `chi_squared` is the χ² divergence between a noise distribution and the same distribution shifted by one
+/// lattice step. The margin covers the effect of lattices on sums of information.
 ///
 /// For two independent releases of one coordinate, the factors 1 + χ² multiply. A release with the divergence
 /// χ² has the information I = χ²/step². The sum I₁ + I₂ for the two releases therefore lacks the term

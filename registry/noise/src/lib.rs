@@ -1,5 +1,5 @@
-//! Exact integer noise on lattices, mechanisms that add this noise, and noise that a secret key and a
-//! record's id determine.
+//! Exact integer noise on lattices, mechanisms that add this noise, and noise that is determined by a secret
+//! key and by a record's id and values.
 //!
 //! A lattice consists of all integer multiples of a step, which is a power of two. A point of the domain is
 //! rounded to the lattice. The sensitivity is bounded for the rounded points, in whole steps. The noise is an

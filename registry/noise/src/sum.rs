@@ -40,8 +40,8 @@ impl SumNoise {
     /// numbers of a record have equal shares of this ε.
     ///
     /// # Errors
-    /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] if the ε of `budget` is
-    /// too small to be divided among d numbers and their steps.
+    /// [`Error::NotApplicable`] unless `set` consists of intervals. [`Error::Budget`] if d is 0 or
+    /// ε/(4,096·d) rounds to zero. [`Error::Sampling`] if ε/(4,096·d) is above zero and below 2⁻⁵⁹.
     pub fn calibrated(set: &Domain, budget: Budget) -> Result<Self> {
         let reason = "it takes numbers within bounds, not levels or balls";
         let bounds = set.intervals().ok_or_else(|| Error::not_applicable("noise on sums", reason))?;

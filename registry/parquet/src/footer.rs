@@ -1,5 +1,6 @@
 //! Depth check of the schema in a Parquet file's footer. The parser of the `parquet` crate recurses once per
-//! level of nesting, and a footer of a few kilobytes has room for thousands of levels.
+//! level of nesting, and a footer of a few kilobytes has room for thousands of levels. Such a footer could
+//! overflow the stack.
 
 /// Upper bound on the levels of nesting of a schema. Flat files have one level.
 const DEEPEST: usize = 64;

@@ -125,8 +125,8 @@ impl<R: ChunkReader> Pages<R> {
         Ok(page)
     }
 
-    /// Upper bound on the number of plain values of the column's type in `bytes`. `None` if the lengths of
-    /// the values do not add up to the length of `bytes`.
+    /// Upper bound on the number of values of the column's type in `bytes`, in the encoding `PLAIN`. `None`
+    /// if the lengths of the values do not add up to the length of `bytes`.
     fn most_values(&self, bytes: &[u8]) -> Option<usize> {
         match self.physical {
             Type::BOOLEAN => bytes.len().checked_mul(8),

@@ -42,7 +42,7 @@ pub struct Rows<'r> {
     held: Option<Error>,
 }
 
-/// Separators of cells and of decimals.
+/// Delimiter between cells, and decimal separator of numbers.
 #[derive(Debug, Clone, Copy)]
 struct Written {
     delimiter: u8,

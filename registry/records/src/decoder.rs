@@ -1,4 +1,5 @@
-//! Decoder from released records to rows of cells, in the schema's columns and units.
+//! Decoder from released records to rows of cells, in the schema's columns and units. A *flat* record lists
+//! the coordinates of the features, then the coordinates of the target (the column to learn).
 
 use crate::kind::Form;
 use crate::{Cell, Column, Encoder, Held, Input, Kind, RawRows, Schema, Stored};
@@ -11,11 +12,10 @@ use std::ops::Range;
 
 /// Decoder from flat released records to rows of cells.
 ///
-/// A flat record lists the coordinates of the features, then the coordinates of the target. A schema column
-/// whose coordinates were all released keeps its name and unit. These columns come first, in the order of the
-/// schema. [`Values`] decides which numbers are rounded or clamped. A category becomes the level whose
-/// coordinate is largest. All other released coordinates (latents) follow unchanged, under the names that the
-/// mechanism gave them.
+/// A schema column whose coordinates were all released keeps its name and unit. These columns come first, in
+/// the order of the schema. [`Values`] decides which numbers are rounded or clamped. A category becomes the
+/// level whose coordinate is largest. All other released coordinates (latents) follow unchanged, under the
+/// names that the mechanism gave them.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     layout: Layout,
@@ -38,7 +38,8 @@ pub const DESIGN: &str = "scumble.design";
 struct Source {
     /// Storage type of the input column; `None` for a text file.
     held: Option<Held>,
-    /// Index of the first coordinate in an encoded record, if the column is released unchanged.
+    /// Index of the column's first coordinate in an encoded record; `None` if the column is not released
+    /// unchanged.
     unchanged: Option<usize>,
     /// True if the column's numbers have no noise.
     is_exact: bool,
@@ -166,8 +167,8 @@ impl Decoder {
         Self { values, ..self }
     }
 
-    /// Sets how released records encode integers, dates and ranks, as
-    /// [`Releases::values_in`](scumble_core::Releases::values_in) returns it.
+    /// Sets the encoding of integers, dates and ranks in released records; [`ValuesIn`] lists the encodings.
+    /// [`Releases::values_in`](scumble_core::Releases::values_in) returns the encoding of a release.
     pub fn with_values_in(self, values_in: ValuesIn) -> Self {
         Self { values_in, ..self }
     }

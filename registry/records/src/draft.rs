@@ -7,8 +7,8 @@ use scumble_core::{first_duplicate, shown};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
-/// Upper bound on the number of levels of a category. A column with more distinct texts more likely holds
-/// names, dates or free text.
+/// Upper bound on the number of levels of a category. A column with more distinct texts probably holds names,
+/// dates or free text.
 const MOST_LEVELS: usize = 50;
 
 /// Upper bound on the bytes of a level. Longer texts count as free text.
@@ -177,8 +177,8 @@ impl Dates {
         }
     }
 
-    /// Returns a date kind from the first day of the first year to the last day of the last year, with a
-    /// remark.
+    /// Returns a date kind from the first day of the first year to the last day of the last year. If several
+    /// date formats parse all cells, also returns a remark that the format is a guess.
     fn kind(&self) -> Option<(Kind, Option<String>)> {
         let formats = self.0.as_deref().unwrap_or_default();
         let (format, first, last) = formats.first().filter(|(_, first, last)| first < last)?;

@@ -1,4 +1,5 @@
-//! Encoder from rows of cells to records.
+//! Encoder from rows of cells to records. A *flat* record lists the coordinates of the features, then the
+//! coordinates of the target (the column to learn).
 
 use crate::kind::{Form, ISO};
 use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};

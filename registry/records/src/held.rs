@@ -16,7 +16,7 @@ pub enum Held {
     Whole {
         /// Width in bits: 8, 16, 32 or 64.
         bits: u8,
-        /// Signed or unsigned.
+        /// True for a signed number.
         is_signed: bool,
     },
     /// A boolean.

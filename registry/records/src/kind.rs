@@ -53,7 +53,7 @@ pub enum Kind {
     },
     /// A calendar day.
     Date {
-        /// First day within the bounds: `lower = "2020-01-01"`.
+        /// First day within the bounds, for example `lower = "2020-01-01"`.
         lower: Date,
         /// Last day within the bounds.
         upper: Date,

@@ -1,5 +1,5 @@
 //! Rows of a file before encoding: the interface between file formats, which provide cells, and the encoder,
-//! which interprets them.
+//! which interprets them. A *flat* record lists the coordinates of an encoded row.
 
 use crate::encoder::LONGEST_NUMBER;
 use crate::{Cell, Clips, Encoder, Error, Held, Result};

@@ -395,7 +395,7 @@ impl Schema {
         Ok(Self { source: "the columns".into(), is_draft: false, columns })
     }
 
-    /// Layout of flat records of all columns, without a target.
+    /// Layout of flat records (lists of coordinates) of all columns, without a target.
     pub fn file_layout(&self) -> Layout {
         Layout {
             columns: self.columns.iter().flat_map(Column::coordinates).collect(),

@@ -1,7 +1,8 @@
 //! Release of a file in bounded memory on all cores. The output does not depend on the number of cores.
 //!
 //! A *release* is the output of a privacy mechanism for all records. A *view* is its noise-free counterpart,
-//! without a guarantee. A *curator* is trusted with all records, and its mechanism may use them together.
+//! without a guarantee. A *curator* is trusted with all records, and its mechanism may use them together. A
+//! *flat* record lists the coordinates of an encoded record.
 
 use crate::decoder::InputBlock;
 use crate::{Clipped, Clips, Decoded, Decoder, Encoder, Error, RawRows, Reader, Result, WriteRows};

@@ -26,7 +26,8 @@ pub struct TextFormat {
 }
 
 impl TextFormat {
-    /// Format that [`csv::Writer`](crate::csv::Writer) writes, for files that only this writer makes.
+    /// Format that [`csv::Writer`](crate::csv::Writer) writes. It suits the reading of files that are known
+    /// to be written by this writer.
     pub const WRITTEN: Self = Self {
         delimiter: Some(Delimiter::Comma),
         decimal: Some(Decimal::Point),
@@ -139,7 +140,7 @@ enum Separated {
     Point,
     /// A decimal comma.
     Comma,
-    /// A comma that separates decimals or thousands.
+    /// A comma that may be a decimal comma or separate thousands.
     Thousands,
 }
 
