@@ -61,9 +61,9 @@ pub fn protected(guarantee: &Guarantee) -> Option<Protect> {
 
 impl Arrangement {
     /// Designs a mechanism of `plugin` for the records that the [`Brief`] describes, so that the design
-    /// protects the requested part of a record. That part is `requested`, or else the parameter `protect`, or
-    /// else the whole record. If `label_share` is given, a separate mechanism releases the label at this
-    /// fraction of ε.
+    /// protects the requested part of a record. That part is `requested`, or else the mechanism's own
+    /// parameter `protect`, or else the whole record. If `label_share` is given, a separate mechanism
+    /// releases the label at this fraction of ε.
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if `label_share` is given and less than the whole record is requested; same
@@ -109,8 +109,9 @@ impl Arrangement {
         Ok(Self::found(plugin, parameters, brief, protect)?.0)
     }
 
-    /// Finds the arrangement, as [`find`](Self::find) does. Also returns the design used to find it, if that
-    /// design was made for `brief` itself.
+    /// Finds the arrangement, as [`find`](Self::find) does. The search designs the mechanism for `brief`, or
+    /// for a brief with a finite ε or of the plugin's example. Also returns this design if it was made for
+    /// `brief`.
     fn found(
         plugin: &Plugin,
         parameters: &Value,

@@ -21,8 +21,8 @@ pub struct Card<'a> {
     pub file: Option<&'a str>,
     /// Name of the secret from which the noise was drawn, if a ticket stores that secret.
     pub ticket: Option<&'a str>,
-    /// Command that maps records in the clear to the columns of the release. `None` if a model of the release
-    /// can be used on records in the clear.
+    /// Command that maps records in the clear to the columns of the release. `None` if a model trained on the
+    /// release can be used on records in the clear.
     pub view: Option<&'a str>,
     /// Form of the released numbers: rounded, clamped, or as the mechanism drew them.
     pub values: Values,

@@ -1,8 +1,8 @@
 //! Keys in files, encrypted with a passphrase and bound to their release.
 //!
-//! A key maps records in the clear to the columns of a release, so that a model of the release applies to
-//! them. The key of a release by a curator, who is trusted with all records, may be a secret. This module
-//! saves only secrets. The key of a local mechanism is its design, which
+//! A key maps records in the clear to the columns of a release, so that a model trained on the release
+//! applies to them. The key of a release by a curator, who is trusted with all records, may be a secret. This
+//! module saves only secrets. The key of a local mechanism is its design, which
 //! [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) checks and saves. A secret is loaded together
 //! with the design of its release, because the mechanism of that design interprets the secret.
 

@@ -3,10 +3,11 @@
 //! The file is replaced as a whole, and a witness file counts its changes. An append-only log would reveal a
 //! torn last line, but not a cut between two lines, nor an older copy of the file.
 //!
-//! The ε and δ of a ledger hold for replace-one neighbours: an account for a unit covers the replacement of
-//! that unit's values. A central claim for add/remove neighbours does not count for the account, because the
-//! budgets of the two relations do not add up. A release has infinite cost unless it has a local claim, or a
-//! central claim for replace-one neighbours.
+//! The ε and δ of a ledger hold for replace-one neighbours: an account for a unit (the whole record, the
+//! features or the label of a person) covers the replacement of that unit's values. A central claim for
+//! add/remove neighbours does not count for the account, because the budgets of the two relations do not add
+//! up. A release has infinite cost unless it has a local claim, or a central claim for replace-one
+//! neighbours.
 
 use crate::information::{self, InformationAccount};
 use crate::{Amount, Error, Existing, NewFile, Readable, Result, Spending, name, sealed};
@@ -180,8 +181,8 @@ impl Ledger {
     /// - the data set was charged before this account was opened, so that its cost for `unit` is unknown;
     /// - the name of the data set looks like another name in the ledger, or mixes scripts;
     /// - `target` is missing for the label or the features, or present for another unit;
-    /// - the data set has an account in nats, and `unit` is not [`Unit::Volunteer`], the record of a person
-    ///   whose data shape designs;
+    /// - the data set has an account in nats, and `unit` is not [`Unit::Volunteer`], the record of a
+    ///   volunteer (a person whose records may shape designs);
     /// - the file fails the checks of [`accounts`](Self::accounts).
     ///
     /// [`Error::Io`] if the file cannot be read or written.

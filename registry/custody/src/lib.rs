@@ -2,8 +2,8 @@
 //!
 //! - A *design* ([`ShippedDesign`]) is a mechanism with its parameters. It may also describe the columns of
 //!   the files whose records it releases.
-//! - A *key* ([`key`]) maps records in the clear to the columns of a release, so that a model of the release
-//!   applies to them.
+//! - A *key* ([`key`]) maps records in the clear to the columns of a release, so that a model trained on the
+//!   release applies to them.
 //! - A *ticket* ([`Ticket`]) is the stored secret of a release. With it, the release can be repeated at the
 //!   cost of one.
 //! - A *ledger* ([`Ledger`]) records the budget that the releases of a data set spent.

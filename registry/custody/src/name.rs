@@ -9,7 +9,7 @@ pub(crate) fn normalised(name: &str) -> String {
     name.nfc().collect()
 }
 
-/// Returns whether two names are equal in any Unicode form.
+/// Returns whether two names are equal after Unicode normalisation (NFC).
 pub(crate) fn are_same(one: &str, other: &str) -> bool {
     one == other || one.nfc().eq(other.nfc())
 }

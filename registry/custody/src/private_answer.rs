@@ -110,8 +110,8 @@ impl PrivateAnswer {
     /// interval for the probability that a flipped answer is "yes", mapped by equation 9 of *Learning to
     /// noise*. The interval is valid for the accuracy in the population from which these people were sampled
     /// uniformly at random. It is also valid for the accuracy among these people themselves. The reason is
-    /// that their number of flipped answers "yes" has no heavier tails than a binomial variable (Hoeffding
-    /// 1956).
+    /// that the number of answers "yes" after flipping has no heavier tails than a binomial variable
+    /// (Hoeffding 1956).
     ///
     /// # Errors
     /// [`Error::Shape`] if there are no answers; [`Error::Budget`] unless ½ < `level` < 1.

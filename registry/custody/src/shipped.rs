@@ -153,8 +153,8 @@ impl ShippedDesign {
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
-    /// Decoder for the rows that a curator released, with the columns of `layout` and this noise. `input` has
-    /// the input columns.
+    /// Decoder for the rows that a curator released, with the columns of `layout`, and with numbers in the
+    /// form `values`. Real numbers that have no noise, according to `noise`, are written as in `input`.
     ///
     /// # Errors
     /// Same errors as [`records`](Self::records).
@@ -169,7 +169,8 @@ impl ShippedDesign {
         Ok(self.decoder_of(layout)?.with_values(values).with_input(input, &[], &exact))
     }
 
-    /// Decoder for records with the columns of `layout`: a curator's rows, or records collected from reports.
+    /// Decoder for records with the columns of `layout`: a curator's rows, or synthetic records estimated
+    /// from many people's reports.
     ///
     /// # Errors
     /// Same errors as [`records`](Self::records).

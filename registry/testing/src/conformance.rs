@@ -224,9 +224,9 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
     })
 }
 
-/// Returns whether the noise-free view has the columns of `table` and differs from each record by at most
-/// 0.01 in each feature. The view is the output of the mechanism without its noise. A mechanism that only
-/// rounds the features has such a view.
+/// Returns whether the noise-free view has the columns of `table` and differs from the records of `table` by
+/// at most 0.01 in each encoded feature. The view is the output of the mechanism without its noise. A
+/// mechanism that only rounds the features has such a view.
 fn is_only_rounded(local: &dyn LocalMechanism, table: &Table) -> Result<bool> {
     let view = local::view(local, table)?;
     let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= 0.01;

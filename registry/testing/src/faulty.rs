@@ -33,9 +33,9 @@ enum Describes {
 pub enum Fault {
     /// No fault: an honest mechanism must pass.
     None,
-    /// Uses another mechanism for releases, which spends more than the claimed budget. Its noise is too
-    /// small, its odds of the true value are too large, or the parts of its budget add up to more than the
-    /// whole.
+    /// Uses another mechanism for releases, which spends more than the claimed budget. For example, its noise
+    /// is too small, its odds of the true value are too large, or the parts of its budget add up to more than
+    /// the whole.
     By(Arc<dyn LocalMechanism>),
     /// Uses another mechanism for releases, and adds back the difference between the record and its clipped
     /// value. A mechanism has this fault if it forgets to clip, or if it takes its sensitivity from a sample
@@ -286,7 +286,8 @@ impl LocalMechanism for Faulty {
         self.honest.log_likelihood(point, released)
     }
 
-    /// Description that the author of the fault would give: by default that of the honest mechanism.
+    /// Description that the author of the fault would give: by default the description that the honest
+    /// mechanism gives.
     fn perturbation(&self) -> Vec<Perturbation> {
         let described = match &self.describes {
             Describes::Nothing => return vec![],

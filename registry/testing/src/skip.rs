@@ -1,7 +1,7 @@
 //! Reports of skipped tests. The test harness captures `eprintln!` output of a test that passes, so a skipped
-//! test looks like any other. The functions of this module write to the standard error of the process, which
-//! the harness does not capture. With `SCUMBLE_REQUIRE_DATA=1` in the environment, a test whose data are
-//! missing fails.
+//! test looks like a test that ran and passed. The functions of this module write to the standard error of
+//! the process, which the harness does not capture. With `SCUMBLE_REQUIRE_DATA=1` in the environment, a test
+//! whose data are missing fails.
 
 use std::fmt::Display;
 use std::io::{Write, stderr};

@@ -14,8 +14,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 /// assert!((least - 0.05_f64.powf(0.1)).abs() < 1e-6);
 /// ```
 pub fn at_least(count: usize, trials: usize, alarm: f64) -> f64 {
-    /// Limits on `trials` and `alarm`. Beyond them, the inverse of the Beta distribution does not terminate,
-    /// or underflows.
+    /// Largest `trials` and least `alarm` for which the inverse of the Beta distribution is used. Beyond
+    /// these limits, it does not terminate, or underflows.
     const MANY: usize = 1 << 20;
     const RARE: f64 = 1e-100;
     // If the event was never seen, or if an argument is out of range, only the trivial bound holds.

@@ -11,7 +11,8 @@ use std::f64::consts::LN_2;
 /// A latent vector is the vector of d = K/2 numbers that encodes a record, for K = `classes` equally common
 /// classes. Each class is at one of the K vertices of the ℓ₁ ball of the latent space. The accuracy A is
 /// equation 28 of *Learning to noise*, with noise scale b = 2/ε: A = ∫₀^∞ (1/2b)·exp(−|c − 1|/b)·(1 −
-/// exp(−c/b))^(d−1) dc.
+/// exp(−c/b))^(d−1) dc. Here c is the released coordinate on the axis of the true class, which is 1 before
+/// noise is added.
 ///
 /// A rises from 1/K, which is chance, at ε = 0 to 1 at ε = ∞. The relative error of the computed A is below
 /// 10⁻¹⁰. Equation 10 of the paper writes A as an alternating sum, which loses its digits as K grows (errata
@@ -45,9 +46,9 @@ pub fn laplace_accuracy(classes: u64, epsilon: f64) -> Result<f64> {
     Ok(((beyond + before(axes - 1.0, vertex)) / 2.0).min(1.0))
 }
 
-/// ∫₀^a e^−s·(1 − e^(s−a))^`others` ds for a = `vertex`: twice the part of the integral A of
-/// [`laplace_accuracy`] from c = 0 to the vertex at c = 1, for `others` = d − 1. s = (1 − c)/b is the
-/// distance from the vertex, in units of the noise scale b.
+/// ∫₀^a e^−s·(1 − e^(s−a))^(d−1) ds, for a = `vertex` = 1/b and d − 1 = `others`. This is twice the part from
+/// c = 0 to c = 1 of the integral A in [`laplace_accuracy`]. The noise has scale b, and the variable of
+/// integration is s = (1 − c)/b.
 fn before(others: f64, vertex: f64) -> f64 {
     if vertex == 0.0 {
         return 0.0;

@@ -134,7 +134,7 @@ pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bound
 }
 
 /// The approximate tilt t that moves the mean of the sum of losses to `mean`. A tilt multiplies the mass at
-/// each loss l by e^(tl). Any tilt gives valid bounds, and a close one gives tight bounds.
+/// each loss l by e^(tl). Any tilt gives valid bounds, and a tilt near the exact one gives tight bounds.
 fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     const MOST: f64 = 1e4; // for a `mean` that the losses never or rarely reach
     let reaches = |tilt: f64| {
@@ -343,8 +343,8 @@ impl Losses {
 }
 
 /// A cell (interval of outputs) that extends `width` grid steps beyond its grid point. `upper` holds the
-/// tails of P and Q at its upper end, and `p` is its P-mass. `beyond` is the loss of the cell minus the
-/// point's loss, in grid steps.
+/// tails of P and Q at its upper end, and `p` is its P-mass. `beyond` is the loss of the cell, the logarithm
+/// of its P-mass over its Q-mass, minus the point's loss, in grid steps.
 struct Reaching {
     width: f64,
     beyond: f64,
@@ -352,7 +352,8 @@ struct Reaching {
     upper: Cut,
 }
 
-/// The cell whose loss equals the loss of its grid point, or exceeds it by a negligible amount.
+/// The cell (interval of outputs) whose loss equals the loss of its grid point, or exceeds it by a negligible
+/// amount. The loss of a cell is the logarithm of its P-mass over its Q-mass.
 ///
 /// The search uses secants, because the loss of a cell grows with its width. The cell begins `before` grid
 /// steps before the point. Returns `None` if the loss of a cell that extends `most` steps beyond the point is
@@ -545,7 +546,8 @@ struct Rounding {
 /// these masses.
 ///
 /// For the unit roundoff u, a transform of n points has an error below 7u·log₂n times the norm of its input
-/// (Higham 2002, Theorem 24.2). Each product in a power has a relative error below 3u (Higham, Theorem 3.6).
+/// (Higham 2002, Theorem 24.2). The transform of the losses of one step is raised to the power of the number
+/// of steps. Each product in this power has a relative error below 3u (Higham, Theorem 3.6).
 fn convolve(losses: &[(TiltedLosses, u64)], size: usize) -> (Vec<f64>, Rounding) {
     // The result of a failed transform. It cannot occur, because the planner made buffers of the right
     // length.

@@ -1,11 +1,11 @@
 //! Differential privacy of records multiplied by a random matrix: Theorem 5 of *Dauntless* (Xiao and
 //! Devadas), corrected by errata D1 and D12.
 //!
-//! The rows of X (n × d) are n records of d numbers. With the singular value decomposition X = UΣV, they are
-//! released as X̂W, where X̂ = U(Σ² + v²I)^½V. This raises each singular value s of X to √(s² + v²). The
-//! columns α of W (n × d′) are independent, each with a density ∝ exp(ψ(‖α‖²)). L is the Lipschitz constant
-//! of ψ as a function of ‖α‖². For neighbours that differ in one record, by at most B in ℓ₂, the release is
-//! (ε, δ)-differentially private with
+//! The rows of X (n × d) are n records of d numbers, padded with zeros to n × n. With the singular value
+//! decomposition X = UΣV of the padded matrix, they are released as X̂W, where X̂ = U(Σ² + v²I)^½V. This
+//! raises each singular value s of X to √(s² + v²). The columns α of W (n × d′) are independent, each with a
+//! density ∝ exp(ψ(‖α‖²)). L is the Lipschitz constant of ψ as a function of ‖α‖². For neighbours that differ
+//! in one record, by at most B in ℓ₂, the release is (ε, δ)-differentially private with
 //!
 //! ε = d′ε₀(e^ε₀ − 1) + ε₀√(2d′·ln(1/δ̃)), δ = d′(δ₀ + δᵣ) + δ̃, ε₀ = x + 4x(1 + x)·L·r²·ln(32/δ₀)/(n −
 //! 2√(n·ln(16/δ₀))), x = B/v,
@@ -41,16 +41,18 @@ pub enum ColumnDistribution {
 /// The three terms of δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deltas {
-    /// δ₀: the probability that a column has an unlikely direction.
+    /// δ₀: the probability that a column of the random matrix W has an unlikely direction, for which ε₀ need
+    /// not hold.
     pub direction: f64,
-    /// δᵣ: the probability that a column is longer than r.
+    /// δᵣ: the probability that a column of the random matrix W is longer than r, the bound on its length in
+    /// the formula of ε₀.
     pub radius: f64,
     /// δ̃: the term that the composition of the columns adds.
     pub composition: f64,
 }
 
 impl Deltas {
-    /// δ = d′(δ₀ + δᵣ) + δ̃, rounded up.
+    /// The total δ = d′(δ₀ + δᵣ) + δ̃ of the three terms, for d′ = `columns`, rounded up.
     pub fn total(&self, columns: u64) -> f64 {
         let sum = columns as f64 * (self.direction + self.radius) + self.composition;
         sum * (1.0 + 4.0 * f64::EPSILON)
@@ -218,7 +220,8 @@ impl Release {
     }
 
     /// The factor 4·L·r²·ln(32/δ₀)/(n − 2√(n·ln(16/δ₀))) in the formula of ε₀ (module documentation), rounded
-    /// up.
+    /// up. n is the number of records, L and r describe `distribution`, and δ₀ is the `direction` of
+    /// `deltas`.
     fn spread(&self, distribution: ColumnDistribution, deltas: Deltas) -> Result<f64> {
         for (name, delta) in [("delta0", deltas.direction), ("the delta of the radius", deltas.radius)] {
             check(name, delta, "at least 1e-300 and below one", (LEAST_DELTA..1.0).contains(&delta))?;
@@ -278,7 +281,8 @@ impl Release {
     }
 }
 
-/// ε₀ = x + spread·x(1 + x) of one column for x = `ratio`, rounded up.
+/// ε₀ = x + `spread`·x(1 + x) of one released column, rounded up. x = `ratio` is the sensitivity over the
+/// raise of the singular values, and `spread` the factor of [`Release::spread`].
 fn epsilon_at_ratio(ratio: f64, spread: f64) -> f64 {
     (ratio + spread * ratio * (1.0 + ratio)) * UP
 }

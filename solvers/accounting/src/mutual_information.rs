@@ -67,7 +67,7 @@ pub fn posterior_success(nats: f64, prior: f64) -> Result<f64> {
 /// the secret. σ² = `noise[i]` is the variance of the noise along direction i. The bound holds for any
 /// distribution of the release before noise, because a Gaussian has the largest entropy for given variances.
 /// The mutual information equals the bound if the release before noise is Gaussian under the prior, with
-/// independent directions.
+/// independent components along these directions.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if a variance is negative or not finite.

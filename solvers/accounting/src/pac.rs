@@ -113,8 +113,9 @@ impl Setting {
     }
 
     /// The distance Δ between the candidate weights that the proof packs into [−β, β], at which 1 −
-    /// Φ(2ε·`norm`/(√τ·Δ)) is `share`, for the error ε and the variance τ of a coordinate of a sample. It is
-    /// infinite for a `share` of one half or more.
+    /// Φ(2ε·`norm`/(√τ·Δ)) is `share`, for the error ε and the variance τ of a coordinate of a sample. `norm`
+    /// is the bound c on the norm of the inverse transformation, or 1 in [`theorem_3`]. Δ is infinite for a
+    /// `share` of one half or more.
     fn packing_width(&self, norm: f64, share: f64) -> f64 {
         let deviation = (self.public_variance + self.private_variance).sqrt();
         2.0 * self.error * norm / (deviation * upper_quantile(share))
@@ -147,7 +148,7 @@ impl Setting {
 
 /// Corollary 1: number of transformed samples after which no adversary can recover a mixed record.
 ///
-/// The layer, the matrix that transforms all samples, is the inverse of a d × d matrix of independent
+/// The matrix that transforms all samples (the layer) is the inverse of a d × d matrix of independent
 /// weights, each uniform on [−β, β]. A transformed sample has one of 2^`output_bits` values (log₂|𝒦| of the
 /// whole output: 784 bytes are 6272 bits):
 ///
@@ -231,7 +232,7 @@ const WIDEST: u64 = 4096;
 /// - H(s̃), the entropy of one coordinate s̃ of a transformed sample, is replaced by an upper bound. s̃ is
 ///   distributed as N(0, τ‖w‖²) with w uniform on [−β, β]^d. The bound is the entropy of the Gaussian
 ///   distribution with the variance τβ²d/3 of s̃. No distribution with this variance has a larger entropy.
-///   The difference is about 0.17/d² bits, because the excess of s̃'s fourth moment is 2.4/d.
+///   The difference is about 0.17/d² bits, because the excess kurtosis of s̃ is 2.4/d.
 /// - The logarithm of the determinant has no mean in closed form. Jensen's inequality bounds it from above,
 ///   which is the wrong side. So W is sampled with a fixed seed, and the lower confidence bound on the mean
 ///   by Student's t is used.
@@ -272,7 +273,8 @@ pub fn theorem_3(setting: &Setting, out_dim: u64) -> Result<Budget> {
     })
 }
 
-/// The number of samples (`needed` − 1)/`revealed_bits`, at least zero.
+/// The number of samples (`needed` − 1)/`revealed_bits`, at least zero. An adversary must know `needed` − 1
+/// bits about the transformation, and each sample reveals at most `revealed_bits`.
 fn samples(needed: f64, revealed_bits: f64) -> f64 {
     ((needed - 1.0) / revealed_bits).max(0.0)
 }

@@ -103,8 +103,9 @@ impl Tilted {
     /// Computes the moments by the trapezoidal rule.
     ///
     /// Take a function that is analytic within a distance a of the real line and falls off on both sides. The
-    /// error of this rule is then only e^(−2π·a/step). Gaussian densities are analytic everywhere, and the
-    /// loss is analytic within πσ² of the real line, for noise of standard deviation σ.
+    /// error of this rule with points a distance h apart is then only e^(−2π·a/h). Gaussian densities are
+    /// analytic everywhere, and the loss is analytic within πσ² of the real line, for noise of standard
+    /// deviation σ.
     pub(crate) fn at(pair: &Pair, tilt: f64) -> Self {
         let sigma = pair.sigma;
         let step = (sigma / 4.0).min(sigma * sigma / 4.0);

@@ -215,7 +215,8 @@ impl Shuffle {
         Ok(Bounds { lower: self.below(epsilon, LOST).min(upper), upper })
     }
 
-    /// An upper bound on δ(ε).
+    /// An upper bound on δ(ε) of the shuffler's output. `cells` is the distribution of the number of clones,
+    /// and `lost` the mass that a sum may leave out at either end.
     fn above(&self, epsilon: f64, cells: &[Cell], lost: f64) -> f64 {
         let clones = Clones::from_blanket(self.epsilon_local, self.levels.unwrap_or(2));
         let alone = clones.own.less(epsilon);
@@ -226,7 +227,8 @@ impl Shuffle {
         in_cells * (1.0 + ROUNDING) + UNDERFLOW
     }
 
-    /// A lower bound on δ(ε), from the data sets of the module's "Proof of the lower bound".
+    /// A lower bound on δ(ε) of the shuffler's output, from the data sets of the module's "Proof of the lower
+    /// bound". `lost` is the mass that a sum may leave out at either end.
     fn below(&self, epsilon: f64, lost: f64) -> f64 {
         let (levels, others) = (self.levels.unwrap_or(2), self.people - 1);
         let own = Own::new(self.epsilon_local, levels);
@@ -246,8 +248,9 @@ impl Shuffle {
         one_level_bounds.into_iter().fold(third_level_bound, f64::max) * (1.0 - ROUNDING)
     }
 
-    /// The distribution of the number of clones (people whose reports are distributed like the person's)
-    /// among the other people, in cells.
+    /// The distribution of the number of clones, in cells. A clone is another person whose report is
+    /// distributed like the report of the person whose value differs. `lost` is the largest mass of the
+    /// counts below the first cell, and of the counts above the last cell; both masses are added as cells.
     fn cells(&self, lost: f64) -> Vec<Cell> {
         let (clone, rest) = Own::new(self.epsilon_local, self.levels.unwrap_or(2)).in_common();
         let count = Count::new(self.people - 1, clone, rest);
@@ -264,8 +267,8 @@ impl Shuffle {
     }
 }
 
-/// An interval of the number of clones (people whose reports are distributed like the person's): its least
-/// number, and its probability.
+/// An interval of the number of clones: its least number, and its probability. Clones are people whose
+/// reports are distributed like the report of the person whose value differs.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     clones: u64,
@@ -332,8 +335,9 @@ impl Own {
     /// P(S) − e^ε·Q(S), where S is the event of k or more reports of the first level, for the k that
     /// maximises this difference.
     ///
-    /// `others` is the distribution of the number of other people's reports of the first level. The person
-    /// has the first level under P, and another level under Q. The likelihood ratio determines this k.
+    /// `others` is the distribution of the number of other people's reports of the first level. P and Q are
+    /// the distributions of all reports under the two values of the person whose value differs. These values
+    /// are the first level for P, and another level for Q.
     fn excess_of_one_level(&self, epsilon: f64, others: Count) -> f64 {
         let Some(k) = others.threshold(self, epsilon) else { return 0.0 };
         let edge = Edge::new(others, k);
@@ -345,8 +349,8 @@ impl Count {
     /// The least number of reports of the first level, including the person's own report, at which the
     /// likelihood ratio of the person's two values exceeds e^ε.
     ///
-    /// It is computed from the largest number of reports of other levels, which keeps its digits where odds
-    /// are large.
+    /// The result is the number of all reports minus the largest number of reports of other levels at which
+    /// this ratio still exceeds e^ε. The latter number keeps its digits where the odds e^ε₀ are large.
     fn threshold(&self, own: &Own, epsilon: f64) -> Option<u64> {
         let reports = self.trials() + 1;
         let (first, rest) = self.shares();
@@ -429,7 +433,8 @@ impl Clones {
     /// e^ε. P and Q are the distributions of the reports under the person's two values. Given are `in_pair`
     /// reports of the first two kinds, and `rest` other reports.
     ///
-    /// It is computed from the largest number of reports of the person's level under Q.
+    /// The result is `in_pair` minus the largest number of reports of the person's level under Q at which
+    /// this ratio still exceeds e^ε.
     fn threshold(&self, epsilon: f64, in_pair: u64, rest: u64) -> Option<u64> {
         let odds = (-epsilon).exp();
         let uncounted = match rest {
@@ -440,9 +445,10 @@ impl Clones {
         below(counted / (self.own.gap() * (1.0 + odds))).and_then(|others| in_pair.checked_sub(others))
     }
 
-    /// P(S) − e^ε·Q(S), where S is the event that the number of reports of the person's level under P reaches
-    /// the threshold of `edge`. The person's report is of the first two kinds with weight `with`, and of the
-    /// rest with weight `without`.
+    /// P(S) − e^ε·Q(S), where P and Q are the distributions of the reports under the person's two values. S
+    /// is the event of at least k reports of the person's level under P, where k is the threshold of `edge`.
+    /// The person's report is of the first two kinds with weight `with`, and of the rest with weight
+    /// `without`.
     fn in_pair(&self, epsilon: f64, (with, without): (f64, f64), edge: Edge, side: Side) -> f64 {
         let Own { true_level, other_level, .. } = self.own;
         let gained = with * self.own.less(epsilon) * edge.at;

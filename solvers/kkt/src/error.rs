@@ -34,8 +34,8 @@ pub enum Error {
         /// The given value.
         value: f64,
     },
-    /// A latent dimension (largest number of components with power) of zero, or above the number of
-    /// eigenvalues.
+    /// A latent dimension (the largest allowed number of components with positive power) of zero, or above
+    /// the number of eigenvalues.
     #[error(
         "the latent dimension must be from 1 to the number of eigenvalues, {most}, and {latent_dim} is not"
     )]

@@ -1,4 +1,9 @@
 //! Mehrotra's predictor-corrector method for soft-margin machines.
+//!
+//! Notation: there are n records xᵢ of d coordinates with signs yᵢ = ±1, d weights α, and a bias β. yᵢ(α·xᵢ +
+//! β) is the margin of record i, and ξᵢ ≥ 0 its slack, with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ. ωᵢ is the multiplier of
+//! this constraint. θᵢ, κ and ρ are the penalties of ξᵢ, ½ξᵢ² and ½β². zᵢ is the surplus of the margin:
+//! yᵢ(α·xᵢ + β) = 1 − ξᵢ + zᵢ at a feasible point.
 
 use crate::iterate::Iterate;
 use crate::soft_margin::{Machine, SoftMargin};
@@ -12,7 +17,8 @@ use faer::{Conj, Mat, MatMut, Par};
 use scumble_linalg::settled;
 
 impl Iterate {
-    /// The starting point: zero weights and zero bias, and each multiplier at half of its penalty.
+    /// The starting point: zero weights and zero bias, each multiplier ωᵢ at half of the penalty θᵢ, each
+    /// slack ξᵢ at 2 and each surplus zᵢ at 1.
     pub fn start(machine: &SoftMargin) -> Self {
         let n = machine.records.len();
         Self {
@@ -31,8 +37,8 @@ impl Iterate {
 /// for the bias. For each record, D = 1/(ξ/(u + κξ) + z/ω) and u = θ + κξ − ω (Ferris and Munson 2002). ξ is
 /// the slack of the record, ω the multiplier of its margin, and z the surplus of its margin (see
 /// [`Iterate`]). A step solves the equations once to predict and once to correct (Mehrotra 1992). If a
-/// corrected step would be short, its correction is bounded. A step costs n·d²/2 multiplications. A few dozen
-/// steps are usually enough.
+/// corrected step would be short, its correction is bounded or left out. A step costs n·d²/2 multiplications.
+/// A few dozen steps are usually enough.
 #[derive(Debug, Clone)]
 pub struct InteriorPoint {
     tolerance: f64,
@@ -53,7 +59,8 @@ struct Slopes {
 /// The fraction of the distance to the boundary of the feasible set that a step covers at most.
 const TO_THE_BORDER: f64 = 0.995;
 
-/// The step length below which a step is rejected as too short.
+/// The least fraction of a corrected step that must keep all inequalities. Otherwise the step is rejected as
+/// too short.
 const SHORT: f64 = 0.1;
 
 /// The residuals of the KKT conditions at a point, in the notation of [`SoftMargin`] and [`InteriorPoint`].

@@ -1,4 +1,8 @@
-//! The iterate of an interior point method.
+//! The iterate of an interior point method for soft-margin machines.
+//!
+//! Notation: there are n records xᵢ of d coordinates with signs yᵢ = ±1, d weights α, and a bias β. yᵢ(α·xᵢ +
+//! β) is the margin of record i, and ξᵢ ≥ 0 its slack, with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ. ωᵢ is the multiplier of
+//! this constraint. θᵢ, κ and ρ are the penalties of ξᵢ, ½ξᵢ² and ½β².
 
 /// A point that satisfies all inequalities of a [`SoftMargin`](crate::SoftMargin) strictly, in its notation.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,8 @@
 //! KKT residuals of machines, and the refinement of a nearly optimal machine to its last digits.
+//!
+//! Notation: there are n records xᵢ of d coordinates with signs yᵢ = ±1, d weights α, and a bias β. yᵢ(α·xᵢ +
+//! β) is the margin of record i, and ξᵢ ≥ 0 its slack, with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ. ωᵢ is the multiplier of
+//! this constraint. θᵢ, κ and ρ are the penalties of ξᵢ, ½ξᵢ² and ½β².
 
 use crate::interior_point::{cholesky, solve_in_place};
 use crate::soft_margin::Machine;
@@ -55,9 +59,9 @@ impl SoftMargin<'_> {
     ///   multiplier of ξᵢ ≥ 0, by stationarity in ξ.
     ///
     /// The divisor includes the terms of a sum, because rounding one multiplier changes the sum in proportion
-    /// to its term. Margins are not scaled (1 is the width of the gap), and multipliers are divided by their
-    /// penalty. The conditions are equation 15 of the paper of Farokhi cited at [`SoftMargin`]. Here ξ
-    /// follows from the stationarity in ξ, because equation 15b states ξ for θ = 1.
+    /// to its term. Margins are not scaled, because the programme requires a margin of 1, and multipliers are
+    /// divided by the penalty θᵢ. The conditions are equation 15 of the paper of Farokhi cited at
+    /// [`SoftMargin`]. Here ξ follows from the stationarity in ξ, because equation 15b states ξ for θ = 1.
     ///
     /// # Errors
     /// [`Error::Shape`] unless the machine has d weights and n multipliers.

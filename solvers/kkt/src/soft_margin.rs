@@ -1,4 +1,8 @@
 //! The linear soft-margin machine.
+//!
+//! Notation: there are n records xᵢ of d coordinates with signs yᵢ = ±1, d weights α, and a bias β. yᵢ(α·xᵢ +
+//! β) is the margin of record i, and ξᵢ ≥ 0 its slack, with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ. ωᵢ is the multiplier of
+//! this constraint. θᵢ, κ and ρ are the penalties of ξᵢ, ½ξᵢ² and ½β².
 
 use crate::error::not_negative;
 use crate::iterate::Iterate;
@@ -33,7 +37,7 @@ pub struct Machine {
     /// The objective ½‖α‖² + ½ρβ² + Σ (θᵢξᵢ + ½κξᵢ²) of [`SoftMargin`] with the smallest slacks, ξᵢ = max(0,
     /// 1 − yᵢ(α·xᵢ + β)).
     pub objective: f64,
-    /// Upper bound on the excess of this objective over the smallest possible one, as a share of this
+    /// Upper bound on the excess of the machine's objective over the optimum, as a fraction of the machine's
     /// objective. If the bias has no penalty (ρ = 0), this value is a bound only if the optimal bias is at
     /// most 1 + |β| in absolute value.
     pub duality_gap: f64,

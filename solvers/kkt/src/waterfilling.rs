@@ -1,4 +1,8 @@
 //! Water-filling: allocation of one unit of power to components that pass through equal noise.
+//!
+//! Notation: component i has the weight λᵢ (an eigenvalue) and the power σᵢ². c is the variance of the noise
+//! per unit of power. Z′ components have positive power, and S is the sum of √λᵢ over these components. The
+//! loss is the weighted squared error Σ λᵢ·c/(σᵢ² + c).
 
 use crate::error::not_negative;
 use crate::{Error, Result};
@@ -12,8 +16,8 @@ use crate::{Error, Result};
 /// preservation*, with M = 1 and c = 8r²/ε² in their notation. M is the total power Σ σᵢ². Another M
 /// multiplies every σᵢ² and the noise's variance, and leaves the loss unchanged. r is the radius of the
 /// sphere that holds the whitened records, and ε their privacy budget. The bounds of Theorem 1 of the paper
-/// are the losses at c = 8r²/ε² for its radii r = r_min and r = r_max. All equation numbers in this module
-/// refer to the same paper.
+/// are the losses at c = 8r²/ε² for the radii r = r_min and r = r_max of that theorem. All equation numbers
+/// in this module refer to the same paper.
 ///
 /// Let ν be the multiplier of Σ σᵢ² = 1. The conditions of Karush, Kuhn and Tucker are λᵢ·c/(σᵢ² + c)² = ν
 /// where σᵢ² > 0, and λᵢ/c ≤ ν elsewhere. So the components with the Z′ largest λᵢ have positive power. Let
@@ -24,8 +28,8 @@ use crate::{Error, Result};
 /// - σᵢ² = √λᵢ/S·(1 + Z′c) − c (equation 11);
 /// - the loss is c/(1 + Z′c)·S² + Σ λᵢ over i > Z′ (equation 13), and ν = cS²/(1 + Z′c)².
 ///
-/// No intermediate result overflows or loses digits by cancellation, for any finite λ and c. The error of σᵢ²
-/// is about n·10⁻¹⁶, and the relative error of the loss is as small.
+/// No intermediate result overflows or loses digits by cancellation, for any finite λ and c. For n
+/// components, the error of σᵢ² is about n·10⁻¹⁶, and the relative error of the loss is as small.
 ///
 /// ```
 /// use scumble_kkt::Waterfilling;

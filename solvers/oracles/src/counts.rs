@@ -56,7 +56,7 @@ impl Counts {
         self
     }
 
-    /// Unbiased estimates of the share of people with each level, one for each of the K levels.
+    /// Unbiased estimates of the share of people with each level, one for each level of `oracle`.
     ///
     /// With much noise, estimates can lie outside [0, 1]. Without any answer they are zeros.
     pub fn frequencies(&self, oracle: &Oracle) -> Vec<f64> {

@@ -1,4 +1,7 @@
 //! Frequency oracles, whose answers about one of K levels are drawn exactly.
+//!
+//! An answer *supports* some of the levels. It is e^ε times as likely from a person whose level it supports
+//! as from any other person.
 
 use crate::{Error, Kind, Result};
 use rand_core::RngCore;

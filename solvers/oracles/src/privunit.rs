@@ -205,7 +205,8 @@ impl PrivUnit {
     /// The direction (d values) that `answer` names.
     ///
     /// # Errors
-    /// [`Error::Direction`] if the candidate is K or above, or the seed 2⁴⁸ or above.
+    /// [`Error::Direction`] if the index of the candidate is at least the number of candidates, or if the
+    /// seed is 2⁴⁸ or above.
     pub fn direction(&self, answer: Answer) -> Result<Vec<f64>> {
         let Answer { seed, candidate } = answer;
         if candidate >= self.candidates() as u64 || seed >> WORD != 0 {

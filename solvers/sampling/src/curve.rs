@@ -33,8 +33,8 @@ impl Curve {
         self.scale.to_f64()
     }
 
-    /// The usual number of columns before the tail in the lowest rectangle of a ziggurat of 256 rectangles
-    /// (Marsaglia and Tsang 2000).
+    /// The usual start of the tail, as an argument k of f: the ziggurat method with 256 rectangles (Marsaglia
+    /// and Tsang 2000) treats larger k separately.
     pub(crate) fn usual_reach(&self) -> f64 {
         self.scale()
             * match self.shape {

@@ -46,8 +46,9 @@ struct Layer {
     /// Index of a column. In all columns before it, the curve is at least as high as the top of the
     /// rectangle.
     inner: u64,
-    /// The first 63 digits of the uniform number U decide the column if the remainder that
-    /// [`Ziggurat::place`] returns is less than this number. It is zero if these digits never decide.
+    /// The first 63 digits of U, the uniform number that determines the rectangle and the column, decide the
+    /// column if the remainder that [`Ziggurat::place`] returns is less than this number. It is zero if these
+    /// digits never decide.
     decided: u64,
     /// The floor Yᵢ, rounded down by at most i units of 2⁻⁶³.
     floor: u64,
@@ -157,8 +158,9 @@ impl Ziggurat {
         words.len().min(draws.len())
     }
 
-    /// The column, if 63 digits decide it and the curve in it is at least as high as the top of the
-    /// rectangle. This is nearly always true.
+    /// The column of the uniform number whose first 63 digits are the first 63 bits of `digits`. `None` if
+    /// these digits do not decide the column, if the curve in it may be below the top of the rectangle, or if
+    /// `decide` is [`Decide::Exactly`]. With [`Decide::Fast`], the result is rarely `None`.
     #[inline]
     fn column_below(&self, digits: u64, decide: Decide) -> Option<u64> {
         let (at, column, left) = self.place(digits);
@@ -167,8 +169,8 @@ impl Ziggurat {
     }
 
     /// Returns the column of one uniform point, or `None` if the point is above the curve. The first 63 bits
-    /// of `digits` are digits of the uniform number U. The last bit is zero, because the 64th digit is not
-    /// drawn yet.
+    /// of `digits` are digits of U, the uniform number that determines the rectangle and the column. The last
+    /// bit is zero, because the 64th digit is not drawn yet.
     #[inline(never)]
     fn attempt<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (at, column, left) = self.place(digits);
@@ -182,9 +184,10 @@ impl Ziggurat {
         self.test(at, column, rng, decide)
     }
 
-    /// The index of the rectangle, the column and a remainder, for the number U with these 64 digits. With n
-    /// rectangles, the rectangle is ⌊n·U⌋. The fractional part of n·U times the width of the rectangle has
-    /// the column as its integer part. The remainder is its fractional part, in units of 2⁻⁶⁴.
+    /// The index of the rectangle, the column in it and a remainder, for a number U in [0, 1) with these 64
+    /// binary digits. With n rectangles, the rectangle is ⌊n·U⌋. Multiply the fractional part of n·U by the
+    /// width of the rectangle. The integer part of this product is the column. Its fractional part, in units
+    /// of 2⁻⁶⁴, is the remainder.
     #[inline]
     fn place(&self, digits: u64) -> (usize, u64, u64) {
         let split = |product: u128| ((product >> 64) as u64, product as u64);
@@ -193,8 +196,8 @@ impl Ziggurat {
         (at as usize, column, left)
     }
 
-    /// The rectangle and the column of [`place`](Self::place), from as many digits of U as the decision
-    /// needs.
+    /// The rectangle and the column of [`place`](Self::place), from as many digits of the uniform number U as
+    /// the decision needs. `digits` are its first 63 digits.
     #[cold]
     fn place_exactly<R: RngCore + ?Sized>(&self, digits: u64, rng: &mut R) -> (usize, u64) {
         let mut uniform = Bits::new(digits, 63);
@@ -215,8 +218,9 @@ impl Ziggurat {
         }
     }
 
-    /// Tests whether a uniform height in rectangle `at` is below the curve at `column`. Returns the draw k if
-    /// it is, else `None`.
+    /// Tests whether a uniform height in rectangle `at` is below the curve. `column` determines the draw k,
+    /// together with a random stair in the tail. Returns k if the height is below f(k), for the curve f, else
+    /// `None`.
     fn test<R: RngCore + ?Sized>(&self, at: usize, column: u64, rng: &mut R, decide: Decide) -> Option<u128> {
         let (mut k, mut stairs) = (u128::from(column), 0);
         if at == 0 && column >= self.reach {
@@ -231,8 +235,9 @@ impl Ziggurat {
         below.then_some(k)
     }
 
-    /// Returns whether y < f(k), or `None` if fixed-point bounds do not decide it. y is the height in
-    /// rectangle `at` with the digits `digits`, halved for each of `stairs` stairs.
+    /// Returns whether y < f(k), or `None` if fixed-point bounds do not decide it. f is the curve. The
+    /// uniform height y lies between the floor and the top of rectangle `at`, at the fraction with the binary
+    /// digits `digits`. In the tail, y is halved `stairs` times.
     fn is_below(&self, at: usize, stairs: u64, digits: u64, k: u128) -> Option<bool> {
         let layer = &self.layers[at];
         let height = (u128::from(digits) * u128::from(layer.height)) >> 64;
@@ -247,8 +252,9 @@ impl Ziggurat {
         (lower >= curve.1).then_some(false)
     }
 
-    /// Returns whether y < f(k), with as many digits of y as the decision needs. y is the uniform height in
-    /// rectangle `at` whose first digits are `digits`, halved for each of `stairs` stairs.
+    /// Returns whether y < f(k), with as many digits of y as the decision needs. f is the curve. The uniform
+    /// height y lies between the floor and the top of rectangle `at`, at a fraction whose first binary digits
+    /// are `digits`. In the tail, y is halved `stairs` times.
     #[cold]
     fn is_below_exactly<R: RngCore + ?Sized>(
         &self,

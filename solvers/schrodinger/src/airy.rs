@@ -1,4 +1,10 @@
 //! Arbitrary potentials, in pieces on which the potential is linear and Airy functions solve the equation.
+//!
+//! The equation for the function w is −w″/ϑ + V·w = μ·w on an interval, with the potential V, a weight ϑ > 0
+//! and the energy μ. The *walls* are the ends of the interval, at which w is zero. On each piece the equation
+//! has the form w″ = Q·w, where Q is linear. A piece with Q ≤ 0 is a *well*, and one with Q ≥ 0 a *barrier*.
+//! Solutions start at both walls and meet at a point in between. Prüfer's angle θ of a solution w satisfies
+//! tan θ = w/w′.
 
 use crate::shooting::{Angle, Wave, lowest_energy};
 use crate::sweep::Potential;
@@ -76,12 +82,13 @@ pub fn ground_energy(
     if mu.is_finite() { Ok(mu) } else { Err(Error::Range { quantity: "mu" }) }
 }
 
-/// The pieces between two walls (the ends, at which w is zero), with w″ = (V − energy)·w. In the units of
-/// energy used here, the lowest energy is at most 1 above the least potential.
+/// The pieces between the two walls, with w″ = (V − energy)·w for the potential V. Positions and potentials
+/// are scaled and shifted so that ϑ = 1 and the least potential is 0. The unit of energy is large enough if
+/// the lowest energy is at most 1.
 struct Line {
     /// Pairs of a position and the potential at this position.
     nodes: Vec<(f64, f64)>,
-    /// The node at which solutions from both walls meet.
+    /// The index of the node at which the solutions from both walls meet.
     meeting: usize,
 }
 
@@ -97,7 +104,7 @@ impl Line {
         Self { nodes, meeting }
     }
 
-    /// The sum of Prüfer's angles from both walls at the meeting point.
+    /// The sum of Prüfer's angles of the solutions from both walls, at the point where they meet.
     fn angle(&self, energy: f64) -> f64 {
         let from_left = self.nodes[..=self.meeting].windows(2).map(|pair| (pair[0], pair[1]));
         let from_right = self.nodes[self.meeting..].windows(2).rev().map(|pair| (pair[1], pair[0]));
@@ -127,8 +134,8 @@ fn angle(energy: f64, pieces: impl Iterator<Item = ((f64, f64), (f64, f64))>) ->
     angle.at(&wave)
 }
 
-/// Largest allowed [`Piece::size`] of a well (a piece with Q ≤ 0), in radians. In a larger well, the solution
-/// turns by at least two thirds of the size, because Q is linear. So it has a zero.
+/// Largest allowed [`Piece::size`] of a well (a piece with Q ≤ 0), in radians. In a larger well, the phase of
+/// the solution w grows by at least two thirds of the size, because Q is linear. So w has a zero in the well.
 const MOST_TURNS: f64 = 2.0 * std::f64::consts::PI;
 
 /// A piece on which w″ = Q·w with Q = start + slope·s, for s from 0 to `length`.
@@ -139,8 +146,8 @@ struct Piece {
     slope: f64,
 }
 
-/// Limit on Airy's arguments. Beyond it, the factor Q of a [`Piece`] changes slowly along the piece, and the
-/// Taylor series needs few terms.
+/// Limit on the absolute value of the arguments of Airy's functions. Beyond it, the factor Q of a [`Piece`]
+/// changes slowly along the piece, and the Taylor series needs few terms.
 const NEAR: f64 = 10.0;
 
 impl Piece {
@@ -197,13 +204,16 @@ impl Piece {
         }
     }
 
-    /// The solution for a slowly changing potential: Taylor series of Airy's equation.
+    /// The solution at the piece's end, given the solution `wave` at its start, by a Taylor series. It is for
+    /// a factor Q that changes slowly along the piece.
     fn by_series(&self, wave: &Wave) -> Wave {
         let linear = Potential { quadratic: 0.0, linear: self.slope };
         linear.advanced(-self.start, wave, 0.0, self.length)
     }
 
-    /// Matches Ai and Bi at the start and follows them to the end. Their Wronskian is 1/π.
+    /// The solution at the piece's end as a combination of Ai and Bi, given the solution `wave` at its start.
+    /// `start` and `end` are Airy's functions at both ends, and `kappa` is the derivative of their argument
+    /// with respect to position. The coefficients follow from the Wronskian of Ai and Bi, which is 1/π.
     fn by_airy(&self, start: &Airy, end: &Airy, kappa: f64, wave: &Wave) -> Wave {
         let slope = wave.slope / kappa;
         let decaying_part = wave.value * start.growing.1 - slope * start.growing.0;
@@ -228,7 +238,8 @@ impl Piece {
             * (root_a + root_b - root_a * root_b / (root_a + root_b).max(f64::MIN_POSITIVE))
     }
 
-    /// The solution for a barrier whose slope is negligible relative to its height.
+    /// The solution at the end of a barrier, given the solution `wave` at its start. The slope of Q is
+    /// negligible relative to Q.
     fn flat(&self, wave: &Wave) -> Wave {
         let root = self.start.max(0.0).sqrt();
         let (grown, fallen) = (1.0, (-2.0 * root * self.length).exp());

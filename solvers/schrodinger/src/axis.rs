@@ -1,4 +1,5 @@
-//! One axis of a box: the states of the equation along this axis, in which the solution is expanded.
+//! States along one axis of a box. The ground state of the box is expanded in products of such states, one
+//! state for each axis. A state is an approximate solution of the Schrödinger equation along its axis.
 
 use crate::quadrature::gauss_legendre;
 use crate::{Error, Result};

@@ -1,4 +1,10 @@
 //! Ground states in two and more dimensions.
+//!
+//! Noise n in a box of d dimensions has the density γ = w² that minimises Tr(Π⁻¹·I) + λ·Tr(V). I is the
+//! Fisher information matrix of γ, and V its matrix of second moments. The weight matrix Π (d × d) and the
+//! factor λ ≥ 0 are given. w is zero on the boundary, and solves −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w with the
+//! least μ, the energy. It is expanded in products of *states*, polynomials along one axis each. The number
+//! of states along each axis is the *resolution*.
 
 use crate::axis::Axis;
 use crate::conjugate::{LocallyOptimal, Matrix, dot};
@@ -14,10 +20,10 @@ use scumble_linalg::Eigen;
 /// weights.
 ///
 /// # Derivation
-/// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ. So the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²), to be minimised with ∫w² = 1
-/// and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (Appendix C of Farokhi 2020
-/// has this equation with −4μ as its multiplier). Multiplying by w and integrating shows that the objective
-/// is 4μ. So the least μ gives the minimum.
+/// I = ∫∇γ∇γᵀ/γ = 4∫∇w∇wᵀ. So the objective is 4·∫(∇wᵀΠ⁻¹∇w + (λ/4)·‖n‖²·w²) for noise n, to be minimised
+/// with ∫w² = 1 and w = 0 on the boundary. Stationarity gives −Tr(Π⁻¹∇²w) + (λ/4)·‖n‖²·w = μ·w (Appendix C of
+/// Farokhi 2020 has this equation with −4μ as its multiplier). Multiplying by w and integrating shows that
+/// the objective is 4μ. So the least μ gives the minimum.
 ///
 /// # Method
 /// w is expanded in products of *states*, one state for each axis. A state is a polynomial that solves the
@@ -59,7 +65,8 @@ impl BoxGroundState {
     /// - [`Error::Interval`] for bounds that enclose no interval.
     /// - [`Error::Shape`] for arguments of incompatible shapes.
     /// - [`Error::NotPositiveDefinite`] for a Π that is not positive definite or not symmetric.
-    /// - [`Error::NotConverged`] if a million products of states do not suffice.
+    /// - [`Error::NotConverged`] if 144 states along each axis or a million products of states do not
+    ///   suffice, or if the eigenvalue iteration stops at a relative residual above 10⁻⁶.
     /// - [`Error::Range`] if a number is outside the range of floats.
     pub fn new(lambda: f64, weights: ArrayView2<f64>, bounds: &[(f64, f64)], tolerance: f64) -> Result<Self> {
         if !(tolerance > 0.0 && tolerance < 1.0) {
@@ -203,11 +210,12 @@ fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
 
 /// The part of the box outside which w is negligible, and the least value of (λ/4)·‖n‖².
 ///
-/// Along axis i, ln w falls at least at the rate √((V − E)/Dᵢᵢ). Here V is the potential along the axis, D =
-/// Π⁻¹ is `stiffness`, and E is an upper bound on the energy along axis i: an upper bound on the total
-/// energy, less a lower bound on the energy along all other axes. The product of the states along the axes
-/// gives the upper bound (terms between axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D,
-/// where κ is the least eigenvalue of D scaled to a unit diagonal.
+/// Along axis i, ln w falls at least at the rate √((V − E)/Dᵢᵢ). Here V is the potential (λ/4)·nᵢ² along the
+/// axis above its least value, and D = Π⁻¹ is `stiffness`. E is an upper bound on the energy along axis i,
+/// also above the least potential: an upper bound on the total energy, less a lower bound on the energy along
+/// all other axes. The product of the states along the axes gives the upper bound (the terms of the equation
+/// that couple two axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D, where κ is the least
+/// eigenvalue of D scaled to a unit diagonal.
 fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
     let d = bounds.len();
     let unit = Array2::from_shape_fn((d, d), |(i, j)| {
@@ -239,7 +247,8 @@ fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(V
     Ok((cut.collect(), bounds.iter().map(|pair| floor(*pair)).sum()))
 }
 
-/// The distance from the least potential at which w has fallen by the factor e^−[`DEEPEST`], at most `wall`.
+/// The distance from the point of least potential at which w has fallen by the factor e^−[`DEEPEST`], at most
+/// `wall`, the distance of the boundary.
 fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64) -> f64 {
     const STEPS: usize = 256;
     // The midpoint rule is enough: finer rules need smooth functions, and the result need not be exact.
@@ -266,7 +275,8 @@ fn reach(potential: impl Fn(f64) -> f64, energy: f64, stiffness: f64, wall: f64)
     far
 }
 
-/// The equation in products of states along the axes.
+/// The equation for w as the eigenvalue problem of a matrix, with one row and one column for each product of
+/// states along the axes.
 #[derive(Debug, Clone, PartialEq)]
 struct Equation {
     /// The inverse Π⁻¹ of the weight matrix Π (d × d).
@@ -293,7 +303,7 @@ impl Equation {
         Ok(Self { stiffness: stiffness.clone(), axes, energies })
     }
 
-    /// The least eigenvalue, and its eigenvector of length 1.
+    /// The least eigenvalue of the equation's matrix, and its eigenvector of length 1.
     fn lowest(&self) -> Result<(f64, Vec<f64>)> {
         let mut start = vec![0.0; self.energies.len()];
         start[0] = 1.0;
@@ -311,7 +321,8 @@ impl Equation {
         Ok((dot(x, &self.times(x)), x.clone()))
     }
 
-    /// Applies `matrix` to the coefficients `parts` along one axis.
+    /// Applies `matrix`, which acts on the states along the axis with index `axis`, to the coefficients
+    /// `parts` of the products of states.
     fn along(&self, matrix: &Array2<f64>, axis: usize, parts: &[f64]) -> Vec<f64> {
         let size = |axes: &[Axis]| axes.iter().map(|axis| axis.energies.len()).product::<usize>();
         let (count, inner) = (self.axes[axis].energies.len(), size(&self.axes[axis + 1..]));
@@ -330,8 +341,8 @@ impl Equation {
     }
 }
 
-/// Relative residual at which the iteration stops. The relative error of the eigenvalue is about the square
-/// of this residual.
+/// Relative residual at which the iteration for the least eigenvalue ([`LocallyOptimal`]) stops. The relative
+/// error of the eigenvalue is about the square of this residual.
 const RESIDUAL: f64 = 1e-9;
 /// Largest relative residual that is accepted if rounding errors prevent a smaller one.
 const ROUNDING: f64 = 1e-6;

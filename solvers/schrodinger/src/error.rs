@@ -42,12 +42,15 @@ pub enum Error {
     /// A weight matrix Π that is not symmetric and positive definite.
     #[error("the matrix of weights must be symmetric and positive definite, and it is not")]
     NotPositiveDefinite,
-    /// Two computations at different resolutions that do not agree in the least eigenvalue μ.
+    /// The least energy μ was not found to the required accuracy. Either two computations with different
+    /// numbers of states per axis do not agree in μ, or the residual of the eigenvalue iteration is too
+    /// large.
     #[error("the error of mu is {error:e}, a relative {tolerance:e} is needed, and no finer resolution fits")]
     NotConverged {
-        /// The difference of μ between the last two resolutions; infinite if only one was computed.
+        /// The difference of μ between the last two computations (infinite if there was only one), or the
+        /// relative residual of the eigenvalue iteration.
         error: f64,
-        /// The requested relative difference.
+        /// The requested difference relative to max(1, μ), or the largest accepted relative residual.
         tolerance: f64,
     },
     /// Parameters that are valid individually, but whose ground state is outside the range of floats.

@@ -1,4 +1,9 @@
 //! Ground states in one dimension.
+//!
+//! Noise n on [a, b] has the density γ = w² that minimises (Fisher information)/ϑ + λ·(second moment), for
+//! weights ϑ > 0 and λ ≥ 0. The amplitude w solves −w″/ϑ + (λ/4)·n²·w = μ·w with the least μ. (λ/4)·n² is the
+//! potential, and μ the energy. The *walls* are the ends a and b, at which w is zero. Solutions start at both
+//! walls and meet at a point in between.
 
 use crate::quadrature::gauss_legendre;
 use crate::shooting::{Wave, lowest_energy};
@@ -36,8 +41,9 @@ pub struct GroundState {
     /// The solutions from both walls to their meeting point: in the direction of ascending t, and of
     /// descending t. t is the coordinate of [`Units`].
     sides: [Sweep; 2],
-    /// The logarithms of the factors by which both solutions are multiplied to give one w with ∫w² = 1. Here
-    /// w is a function of t, the coordinate of [`Units`].
+    /// The logarithms of two factors, one for the solution from each wall. The solutions times their factors
+    /// are equal at the meeting point, and form one function w of t with ∫w² = 1. t is the coordinate of
+    /// [`Units`].
     log_norms: [f64; 2],
     moments: Moments,
     rule: Vec<(f64, f64)>,
@@ -63,7 +69,7 @@ impl Units {
     }
 }
 
-/// Moments of the normalised w², as a density of t.
+/// Moments of the density w² of t, the coordinate of [`Units`], with ∫w² = 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moments {
     mean: f64,
@@ -76,8 +82,9 @@ struct Moments {
 /// w is e^−373 of its maximum.
 const DEEPEST: f64 = 400.0;
 
-/// Upper bound on the lowest energy: on a piece of length 1 on which the potential is at most 2, a sine has
-/// at most this energy.
+/// Upper bound on the lowest energy, for the equation in t, the coordinate of [`Units`]. The interval of t
+/// contains a piece of length 1 on which the potential is at most 2. A sine on this piece has at most this
+/// energy.
 const ABOVE: f64 = std::f64::consts::PI * std::f64::consts::PI + 2.0;
 
 impl GroundState {
@@ -245,7 +252,8 @@ impl GroundState {
     }
 }
 
-/// Number of nodes for the integral over one piece. w² is a polynomial of degree at most 31, up to rounding.
+/// Number of quadrature nodes for one piece, on which one Taylor series gives w. There w² is a polynomial of
+/// degree at most 31, up to rounding.
 const PLACES: usize = 16;
 
 /// The estimated t at which w has fallen by the factor e^−[`DEEPEST`].
@@ -255,7 +263,8 @@ fn reach(potential: Potential) -> f64 {
     round.min(steep)
 }
 
-/// The logarithms of the factors that join both sides to one w with ∫w² = 1, and its moments.
+/// The logarithms of two factors, one for the solution from each wall, and the moments of w². The solutions
+/// times their factors are equal at the meeting point, and form one function w with ∫w² = 1.
 fn normalised(sides: &[Sweep; 2], rule: &[(f64, f64)]) -> ([f64; 2], Moments) {
     // These factors make the solution from each wall 1 at the meeting point.
     let met = sides.each_ref().map(|side| {

@@ -1,10 +1,10 @@
 //! Ground states of stationary Schrödinger equations in a box, which give the densities of least Fisher
 //! information.
 //!
-//! The density γ on an interval that minimises (Fisher information)/ϑ + λ·(second moment), for weights ϑ > 0
-//! and λ ≥ 0, is γ = w². Here w(n) is the ground state, the solution of least μ, of −w″/ϑ + (λ/4)·n²·w = μ·w.
-//! The minimum is 4μ (Theorem 2.6 and Corollary 2.7 of Farokhi, *Privacy-preserving public release of
-//! datasets for support vector machine classification*, 2020; derived at [`GroundState`]).
+//! The density γ of noise n on an interval that minimises (Fisher information)/ϑ + λ·(second moment), for
+//! weights ϑ > 0 and λ ≥ 0, is γ = w². Here w(n) is the ground state, the solution of least μ, of −w″/ϑ +
+//! (λ/4)·n²·w = μ·w. The minimum is 4μ (Theorem 2.6 and Corollary 2.7 of Farokhi, *Privacy-preserving public
+//! release of datasets for support vector machine classification*, 2020; derived at [`GroundState`]).
 //!
 //! ```
 //! use scumble_schrodinger::GroundState;

@@ -1,4 +1,6 @@
-//! The lowest energy, by the shooting method: solutions start at both ends and must match where they meet.
+//! The lowest energy at which w″ = (potential − energy)·w has a solution w ≠ 0 that is zero at both ends of
+//! an interval, the *walls*. It is found by the shooting method: solutions start at both walls, and must
+//! match at the point where they meet.
 
 use crate::{Error, Result};
 use argmin::core::{CostFunction, Executor, State};
@@ -25,7 +27,7 @@ impl Wave {
 }
 
 /// Prüfer's angle θ of a solution w, with tan θ = w/w′. It is zero at the wall, and grows by π from each zero
-/// of w to the next. It increases with the energy.
+/// of w to the next. At a fixed point beyond the wall, it increases with the energy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Angle {
     zeros: f64,

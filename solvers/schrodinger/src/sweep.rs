@@ -1,5 +1,6 @@
-//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series, where a wall is an end of the
-//! interval, at which w is zero. The equation is for the potential kx² + gx and the energy F.
+//! Integration of w″ = (kx² + gx − F)·w from a wall inwards by Taylor series. A *wall* is an end of an
+//! interval, at which the function w of x is zero. kx² + gx is the potential, with given numbers k and g, and
+//! F is the energy.
 
 use crate::shooting::{Angle, Wave};
 
@@ -54,8 +55,8 @@ impl Potential {
 const MOST_TERMS: u32 = 60;
 const ENOUGH: f64 = 1e-18;
 
-/// The longest step. It is shorter than the distance of two zeros of w, which is at least π/√F with F at most
-/// π² + 2.
+/// The longest step of x in the integration of w. It is shorter than the distance of two zeros of w, which is
+/// at least π/√F with F at most π² + 2.
 const LONGEST_STEP: f64 = 0.5;
 
 /// A solution from a wall to the point where it meets the solution from the other wall.
@@ -82,14 +83,15 @@ impl Sweep {
         Self { potential, energy, mesh }
     }
 
-    /// Prüfer's angle at the meeting point.
+    /// Prüfer's angle θ of the solution w (tan θ = w/w′), at the point where it meets the solution from the
+    /// other wall.
     pub(crate) fn angle(&self) -> f64 {
         let mut angle = Angle::AT_A_WALL;
         self.mesh.iter().for_each(|(_, wave)| angle.pass(wave));
         angle.at(&self.last())
     }
 
-    /// The solution at the meeting point.
+    /// The solution at the point where it meets the solution from the other wall.
     pub(crate) fn last(&self) -> Wave {
         self.mesh.last().map_or(Wave::AT_A_WALL, |(_, wave)| *wave)
     }
