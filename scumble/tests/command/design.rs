@@ -89,10 +89,7 @@ fn a_design_that_is_there_stays_unless_forced() {
 #[test]
 fn a_dash_is_standard_output_or_refused() {
     let files = Files::new();
-    files.write(
-        "data.csv",
-        "size,colour\n1,red\n2,green\n3,red\n4,green\n5,red\n6,green\n7,red\n8,red\n9,red\n10,red\n",
-    );
+    files.write("data.csv", "size,price,colour\n1,2,red\n2,5,green\n3,1,red\n");
     files.run("design direct --schema schema.toml --epsilon 2 --output design.json");
     let compare = "compare --trials 2 --epsilon 2 --mechanism randomized-response";
     for line in [
@@ -108,9 +105,7 @@ fn a_dash_is_standard_output_or_refused() {
         assert!(refused.starts_with("- stands for standard output"), "{line}: {refused}");
     }
     assert_eq!(files.all(), ["data.csv", "design.json", "schema.toml"]);
-    assert!(
-        files.run("release --design design.json --input data.csv --output -").starts_with("size,colour\n")
-    );
+    assert!(files.run("release --design design.json --input data.csv --output -").contains("colour"));
 }
 
 /// Returns the ε of a saved part. A part that adds noise stores it in the portion.

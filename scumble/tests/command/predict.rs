@@ -177,7 +177,7 @@ fn the_features_are_enough_in_any_order_and_other_columns_are_ignored() {
     assert!(files.read("predicted.csv") == expected);
     files.write("fewer.csv", "colour,leaves\nred,3\n");
     let why = files.refuses(&PREDICT.replace("plants.csv", "fewer.csv").replace("predicted.csv", "none.csv"));
-    assert_eq!(why, "fewer.csv: there is no column \"size\"");
+    assert_eq!(why, "fewer.csv: there is no column \"size\"; there are \"colour\", \"leaves\"");
     assert!(!files.exists("none.csv"));
     let kept = files.refuses(PREDICT.trim_end_matches(" --force"));
     assert!(kept.contains("predicted.csv"), "{kept}");

@@ -110,7 +110,7 @@ fn a_schema_that_is_there_stays_unless_forced() {
     let files = people();
     assert_eq!(
         files.refuses("schema people.csv --output schema.toml"),
-        "schema.toml already exists, and is not overwritten"
+        "schema.toml already exists; --force replaces it"
     );
     assert_eq!(
         files.refuses("schema people.csv --output people.csv --force"),
