@@ -10,15 +10,15 @@ use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 
 /// Secret key of a release. A model that was trained on the release receives mixtures in place of queries.
-/// Each new query is mixed with the next private record of a pool, and no other query is mixed with this
-/// record. A repeated query gets its first answer again. The repeated answer discloses nothing new, and does
-/// not count against the number of queries.
+/// Each new query is mixed with the next record of a pool of private records. If there are enough private
+/// records, each is used at most once. A repeated query gets its first answer again. The repeated answer
+/// discloses nothing new, and uses no record of the pool.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answers {
     disguise: Disguise,
-    /// One private record for each of q queries (q × d). `classes` has the classes of the pool's records, if
-    /// records have classes.
+    /// One private record for each of the q queries that the key can answer (q × d). `classes` has the
+    /// classes of the pool's records, if records have classes.
     pool: Array2<f64>,
     classes: Option<Array1<usize>>,
     /// SHA-256 digests of the different queries asked so far, in the order of their first use.

@@ -1,4 +1,4 @@
-//! Labels as random vectors (Dauntless, Algorithm 2, phase 1).
+//! Labels as random vectors of c′ coordinates (Dauntless, Algorithm 2, phase 1).
 
 use crate::secret_matrix::gaussian;
 use ndarray::{Array1, Array2, ArrayView1, Axis};

@@ -1,5 +1,5 @@
 //! Secret key of the owner of a release. The key stores a random seed, from which the random transformation
-//! of records and labels can be drawn again.
+//! of records and labels can be drawn again. Each class of the label has a random *label vector*.
 
 use crate::bases::Bases;
 use crate::transformation::{Shape, Transformation};
@@ -101,7 +101,8 @@ pub(crate) fn labels(table: &Table) -> Option<&Array1<usize>> {
     }
 }
 
-/// Returns the label vectors in `predicted`, for `records` records with `label_dim` coordinates each.
+/// Returns the label vectors in `predicted`: one for each of `records` records, with `label_dim` coordinates
+/// each.
 ///
 /// # Errors
 /// [`Error::Shape`] if `predicted` does not consist of vectors, or has another shape.

@@ -1,7 +1,8 @@
 //! Dauntless: mechanisms that mix and transform data at random before release, after *Dauntless: Data
 //! Augmentation and Uniform Transformation for Learning with Scalability and Security* (Xiao and Devadas).
-//! The *card* of a release states its exact guarantee. The owner of a release keeps a secret *key*. It maps
-//! records in the clear to the form of released records, on which a model of the release works.
+//! The *card* of a release states its exact guarantee. The owner of a release keeps a secret *key*. The key
+//! maps records in the clear to the form of released records, so that a model trained on the release can be
+//! applied to them.
 //!
 //! | plugin | what it does |
 //! |---|---|

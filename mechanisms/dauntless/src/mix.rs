@@ -28,16 +28,17 @@ use std::sync::Arc;
 /// mixtures. Without public records, private records are mixed with each other or not at all. Each class has
 /// a random label vector of independent normal coordinates, and the label vectors of mixed records are mixed
 /// with the same weights. Then one random network transforms every mixture. The seed of the network is the
-/// secret key of the owner. Released values are rounded to a grid of 2^bits points.
+/// secret key of the owner. Released values are rounded to a grid of 2^b points, where b is the parameter
+/// `bits`.
 ///
 /// The card of each release states its claims, which are not differential privacy:
 ///
 /// - **No recovery of a mixed record**, if records were independent and normal, and if the release has at
 ///   most the number of samples (mixed records and queries) that Corollary 1 (Dauntless) allows.
 ///   [`scumble_accounting::pac`] corrects Corollary 1. The claim requires numeric features, and a network of
-///   one layer. Its weights must be the inverse of a matrix of independent entries, uniform in [−β, β] for
-///   some β > 0. The claim also requires that each mixture has one private and one public record of equal
-///   weights, and that no record is used twice.
+///   one layer. The weights of this layer must be the inverse of a matrix of independent entries, uniform in
+///   [−β, β] for some β > 0. The claim also requires that each mixture has one private and one public record
+///   of equal weights, and that no record is used twice.
 /// - **Ambiguity**, if no public records are mixed in. With normal weights of the network, the records X and
 ///   all tables X·U with a unitary U have the same output distribution (Dauntless, Lemma 1). With any
 ///   weights, all labels that differ by a permutation of the classes have the same output distribution

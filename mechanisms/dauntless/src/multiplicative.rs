@@ -34,10 +34,10 @@ const MOST_EPSILON: f64 = 1e3;
 /// columns, because copies of X as padding would multiply the sensitivity by √(n/d). The secret key is W₁,
 /// which maps a record x in the clear to x·W₁.
 ///
-/// B, the largest change of one record, is the ℓ₂ diameter of the public domain. v is the least value that
-/// gives (ε, δ)-differential privacy for the features of one record, if any record may replace it. v is
-/// computed for the declared minimum number of records. For a table with more records, ε is smaller. A table
-/// with fewer records is refused. A target is released in the clear.
+/// The largest change of one record (B in Theorem 5) is the ℓ₂ diameter of the public domain. v is the least
+/// value that gives (ε, δ)-differential privacy for the features of one record, if any record may replace it.
+/// v is computed for the declared minimum number of records. For a table with more records, ε is smaller. A
+/// table with fewer records is refused. A target is released in the clear.
 ///
 /// W₂ is drawn by an exact sampler on a lattice about 2⁴⁰ times finer than v, and XW₁ is rounded to this
 /// lattice. For an infinite ε, v is 0 and nothing is claimed.

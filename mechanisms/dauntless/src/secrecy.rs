@@ -20,19 +20,19 @@ const NAME: &str = "perfect-secrecy";
 /// MB.
 const MOST_WRITTEN: usize = 5000;
 
-/// Improvement (increase) of small singular values Σ of a matrix. Dauntless calls both methods singular value
-/// improvement (SVI).
+/// Method that increases the singular values of a matrix, with a parameter v. Dauntless calls each of the two
+/// methods singular value improvement (SVI).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Improvement {
-    /// Adds v to each singular value: Σ + v·I (Dauntless, Sections 3.3 and A.1).
+    /// Adds the parameter v to each singular value (Dauntless, Sections 3.3 and A.1).
     Add,
-    /// Raises singular values below v to v (Dauntless, Algorithm 4).
+    /// Raises singular values below the parameter v to v (Dauntless, Algorithm 4).
     Raise,
 }
 
 impl Improvement {
-    /// Returns the singular value `sigma`, improved by `v`.
+    /// Returns the singular value `sigma`, increased by this method with the parameter `v`.
     pub fn apply(self, sigma: f64, v: f64) -> f64 {
         match self {
             Self::Add => sigma + v,
@@ -44,17 +44,17 @@ impl Improvement {
 /// Replaces the records by the n × n identity matrix (Section 5 of Dauntless): perfect secrecy of the
 /// features.
 ///
-/// Let X (n × d) be the records: features minus the middle of the domain, and a column of ones. Let W be a
-/// random normal matrix (d × n), with the singular value decomposition XW = UΣV. The secret map is T(x) =
-/// x·W·X̃⁻¹ with X̃ = UΣ̃V, where Σ̃ has the improved singular values ([`Improvement`]). T(X) has the rank of
-/// X. The release has the constant I_n, the n × n identity matrix, in place of T(X) (errata D10). The owner's
-/// secret key turns a model f, trained on I_n, into the model x ↦ f(T(x)) of records in the clear.
+/// Let X (n × (d + 1)) be the records: d features minus the middle of the domain, and a column of ones. Let W
+/// be a random normal matrix ((d + 1) × n), with the singular value decomposition XW = UΣV. The secret map is
+/// T(x) = x·W·X̃⁻¹ with X̃ = UΣ̃V, where Σ̃ has the improved singular values ([`Improvement`]). T(X) has the
+/// rank of X. The release has the constant I_n, the n × n identity matrix, in place of T(X) (errata D10). The
+/// owner's secret key turns a model f, trained on I_n, into the model x ↦ f(T(x)) of records in the clear.
 ///
-/// X̃⁻¹ is never computed. Let W = L·Q with Q·Qᵀ = I, where L is lower triangular if n ≥ d. Let XL = U₁Σ₁V₁
+/// X̃⁻¹ is never computed. Let W = L·Q with Q·Qᵀ = I, where L is lower triangular if n > d. Let XL = U₁Σ₁V₁
 /// be the thin singular value decomposition, of rank r, and Σ̃₁ the improved Σ₁. On the row space of X, T(x)
-/// = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ (d × r). Q is never drawn. L is drawn from its own distribution (Bartlett).
-/// This takes O(n·d²) time and O(n·d) memory. Components of x outside the row space of X are dropped; X̃⁻¹
-/// would rotate them at random.
+/// = x·C·U₁ᵀ with C = L·V₁ᵀ·Σ̃₁⁻¹ ((d + 1) × r). Q is never drawn. L is drawn from its own distribution
+/// (Bartlett). This takes O(n·d²) time and O(n·d) memory. Components of x outside the row space of X are
+/// dropped; X̃⁻¹ would rotate them at random.
 ///
 /// # Guarantee
 ///
@@ -134,8 +134,9 @@ fn with_ones(domain: &RecordDomain, records: &Array2<f64>) -> Array2<f64> {
     concatenate![Axis(1), centered, Array2::ones((records.nrows(), 1))]
 }
 
-/// Draws the factor L of a matrix W = L·Q (d × n) of independent standard normal entries, with Q·Qᵀ = I. If n
-/// ≥ d, L (d × d) is lower triangular and has Bartlett's distribution. If n < d, L is W, and Q the identity.
+/// Draws the factor L of a matrix W = L·Q (`d` × `n`) of independent standard normal entries, with Q·Qᵀ = I.
+/// If n ≥ d, L (d × d) is lower triangular and has Bartlett's distribution. If n < d, L is W, and Q the
+/// identity.
 fn mixing_distribution(d: usize, n: usize, stream: &mut Stream) -> Result<Array2<f64>> {
     if n < d {
         return gaussian(d, n, stream);

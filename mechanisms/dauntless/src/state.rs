@@ -48,9 +48,10 @@ pub(crate) struct Public {
 /// Largest width of a layer. Wider layers take minutes to draw.
 const WIDEST: usize = 8192;
 
-/// Returns the column with the smallest upper bound on its variance over the domain, and this bound. An
-/// interval allows a quarter of its squared range, and the indicator of a level, which is 1 with some
-/// probability p, allows p(1 − p) ≤ 1/4. Columns with one possible value are left out.
+/// Returns the column with the smallest upper bound on its variance over the domain, and this bound. The
+/// variance of a number between bounds is at most a quarter of its squared range. The indicator of a level is
+/// 1 with some probability p, and its variance is p(1 − p) ≤ 1/4. Columns with one possible value are left
+/// out.
 pub(crate) fn most_variance(domain: &RecordDomain) -> (&str, f64) {
     let factor_variance = |factor: &Factor| match factor {
         Factor::Interval { lower, upper } => ((upper - lower) / 2.0).powi(2),

@@ -53,11 +53,11 @@ const WIDEST: f64 = 4.0;
 pub(crate) struct Transformation {
     /// Middle of the public domain (d values), which is subtracted from each record.
     center: Array1<f64>,
-    /// W₁ … W_L. Each column is scaled such that sums of inputs, weighted by the column, have a root mean
-    /// square of about one.
+    /// W₁ … W_L. Each column of W₁ has the ℓ₂ norm 1/s, where s is the largest root mean square of a centred
+    /// record's coordinates that the domain allows. Each column of W₂ … W_L has the ℓ₂ norm 1.
     weights: Vec<Array2<f64>>,
     activation: Activation,
-    /// Half the number of points of the grid.
+    /// Half the number of points of the grid to which outputs are rounded.
     steps: f64,
 }
 
@@ -106,7 +106,8 @@ impl Shape {
         }
     }
 
-    /// Returns the inverse if the condition number is below `most_condition`.
+    /// Returns the inverse of `matrix`; `None` unless the condition number of `matrix` is below
+    /// `most_condition`.
     fn inverse(&self, matrix: &Array2<f64>) -> Option<Array2<f64>> {
         let matrix = mat(matrix.view());
         let singular = matrix.singular_values().ok()?;
@@ -163,8 +164,8 @@ impl Transformation {
     }
 }
 
-/// Draws independent uniform entries in [−1, 1). Another bound β would give the same network, because each
-/// column of weights is scaled later.
+/// Draws independent uniform entries in [−1, 1). Entries in [−β, β) for another β would give the same
+/// network, because each column of weights is scaled later.
 fn uniform(rows: usize, columns: usize, stream: &mut Stream) -> Array2<f64> {
     const STEPS: f64 = (1u64 << 52) as f64;
     Array2::from_shape_simple_fn((rows, columns), || (stream.next_u64() >> 11) as f64 / STEPS - 1.0)

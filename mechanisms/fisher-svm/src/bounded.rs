@@ -1,5 +1,6 @@
 //! The plugin `fisher-bounded`: noise with bounds on each coordinate, after Theorem 2.6 and Corollary 2.7 of
-//! Farokhi.
+//! Farokhi. λ weights the noise's mean square relative to its Fisher information. The matrix Π weights the
+//! errors of a reconstructed record by column.
 
 use crate::bounded_noise::{BoundedNoise, Column};
 use crate::claims::{feature_guarantee, features_of};
@@ -22,8 +23,9 @@ const NAME: &str = "fisher-bounded";
 ///
 /// The noise n of a column has the density w(n)². w is the ground state (the solution with the least
 /// eigenvalue μ) of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and
-/// Corollary 2.7, with errata F3). ϑ is the weight of the column's squared error ([`Weights`]), and λ the
-/// weight of the noise's mean square relative to its Fisher information. The label is released in the clear.
+/// Corollary 2.7, with errata F3). ϑ is the weight of the column's squared error in a reconstructed record
+/// ([`Weights`]), and λ the weight of the noise's mean square relative to its Fisher information. The label
+/// is released in the clear.
 ///
 /// The noise of a column is drawn on a lattice, from a table of integer weights. The claimed δ(ε) is that of
 /// these tables for two records at opposite ends of the domain. For δ = 0 there is no finite ε, because the
@@ -184,8 +186,8 @@ impl FisherBounded {
     /// # Errors
     /// [`Error::Parameter`] unless λ ≥ 0, if a weight is not positive, or if a range of released values is
     /// inverted or does not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, if a
-    /// feature is neither a number between bounds nor a level of a category, if Π is not diagonal, or if δ is
-    /// zero.
+    /// feature is neither a number between bounds nor a level of a category, if the weight matrix Π
+    /// ([`Weights`]) is not diagonal, or if δ is zero.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -380,14 +382,14 @@ impl LocalMechanism for FisherBounded {
     }
 }
 
-/// Parameters of `fisher-bounded`: the reach of released values, and λ. Without λ, the noise is the least
-/// that meets the budget. With λ, a design is refused if its ε exceeds the budget.
+/// Parameters of `fisher-bounded`: the reach of released values, and λ. Without λ, about the largest λ that
+/// meets the budget is used. With λ, a design is refused if its ε exceeds the budget.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     /// Distance that a released value may reach beyond the domain of its column on either side, in widths of
-    /// this domain; above zero. The default is 1 with λ. Without λ, it is the least power of two that can
-    /// meet the budget.
+    /// this domain; above zero. The default is 1 with λ. Without λ, it is the least of 1, 2, 4, … with which
+    /// the budget can be met.
     beyond: Option<f64>,
     /// Lower and upper bounds of released values: an object that maps encoded columns to pairs, in units of
     /// the encoded record.
@@ -399,8 +401,9 @@ struct Parameters {
     weights: Option<BTreeMap<String, f64>>,
 }
 
-/// Standard deviation of the Gaussian noise that meets `budget` for two records at distance `spread`. Both
-/// are measured after each column is multiplied by ϑ^{1/4}, where ϑ is its weight.
+/// Standard deviation of the Gaussian noise that meets `budget` for two records at distance `spread`. The
+/// standard deviation and the distance are measured after each column is multiplied by ϑ^{1/4}, where ϑ is
+/// its weight.
 fn gaussian_scale(spread: f64, budget: Budget) -> f64 {
     gaussian::mu(budget.epsilon(), budget.delta()).map_or(0.0, |mu| spread / mu)
 }

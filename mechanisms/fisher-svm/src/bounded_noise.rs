@@ -14,7 +14,7 @@ pub(crate) struct Column {
     pub(crate) bounds: (f64, f64),
     /// Bounds of released values.
     pub(crate) range: (f64, f64),
-    /// Weight ϑ of the column's squared error.
+    /// Weight ϑ of the column's squared error in a reconstructed record.
     pub(crate) weight: f64,
     /// True for a column of a one-hot group.
     pub(crate) is_level: bool,
@@ -32,9 +32,11 @@ impl Column {
         (lower + upper).abs() <= 1e-12 * (upper - lower)
     }
 
-    /// Returns two values of λ^{−1/4} = σ·ϑ^{1/4}. Here σ is the scale of the noise, ϑ the weight of the
-    /// column, and λ the weight of the noise's mean square. For the first value, σ is a thousandth of the
-    /// width of the column's domain. For the second value, σ is the width of the bounds of the noise.
+    /// Returns the lower and the upper limit of λ^{−1/4} for a search for λ, as far as they depend on this
+    /// column. λ is the weight of the noise's mean square relative to its Fisher information. λ^{−1/4} is
+    /// σ·ϑ^{1/4}, with the scale σ of the noise and the weight ϑ of the column. At the lower limit, σ is a
+    /// thousandth of the width of the column's domain, or of the bounds of the noise if the domain has width
+    /// zero. At the upper limit, σ is the width of the bounds of the noise.
     pub(crate) fn natural_scales(&self) -> (f64, f64) {
         let (lower, upper) = self.reach();
         let width = self.bounds.1 - self.bounds.0;

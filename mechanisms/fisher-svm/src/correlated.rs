@@ -156,7 +156,8 @@ impl FisherCorrelated {
         State { domain, theta, rho, variance }.try_into()
     }
 
-    /// Variance m of the noise before it is projected, in squared units of the encoded record.
+    /// Variance m of the noise before the projection that leaves the classifier unchanged, in squared units
+    /// of the encoded record.
     pub fn variance(&self) -> f64 {
         self.state.variance
     }

@@ -1,5 +1,5 @@
-//! Gaussian noise that leaves one weighted sum of the records, and one weighted sum of the values of each
-//! record, unchanged.
+//! Gaussian noise on q records xᵢ of p values. It leaves the sum Σ bᵢxᵢ and the score aᵀxᵢ of each record
+//! unchanged, for vectors b (q values) and a (p values).
 
 use rayon::prelude::*;
 use scumble_core::{Error, Result, Streams, local::BLOCK};
@@ -40,7 +40,7 @@ pub struct CorrelatedNoise {
     /// a/‖a‖ (p values).
     a: Vec<f64>,
     distribution: DiscreteGaussian,
-    /// Step of the lattice, a power of two.
+    /// Step of the lattice on which the noise is drawn, a power of two.
     step: f64,
 }
 

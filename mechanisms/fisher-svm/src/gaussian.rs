@@ -1,5 +1,6 @@
 //! The plugin `fisher-gaussian`: noise of least Fisher information for its variance, after Theorem 2.4 of
-//! Farokhi.
+//! Farokhi. λ weights the noise's variance relative to its Fisher information. The matrix Π weights the
+//! errors of a reconstructed record by column.
 
 use crate::claims::{feature_guarantee, features_of};
 use crate::weights::{Bound, Powers, Weighting, Weights, are_numbers, half_widths};
@@ -276,7 +277,7 @@ impl FisherGaussian {
         self.state.domain.features()
     }
 
-    /// Coordinates of the features in a flat record.
+    /// Positions of the features in an encoded record.
     fn coordinates(&self) -> Range<usize> {
         0..self.features().dim()
     }

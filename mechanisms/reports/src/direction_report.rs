@@ -24,8 +24,9 @@ const LABEL_PRIOR: f64 = 0.05;
 
 /// Upper limit for the noise of the difference between the mean records of two labels.
 ///
-/// The noise is a variance divided by the variance of records along the same direction, averaged over
-/// directions. The default number of directions is the largest number that keeps the noise within this limit.
+/// The noise is the variance of the estimated difference along a direction, divided by the variance of
+/// records along this direction, averaged over directions. The default number of directions is the largest
+/// number that keeps the noise within this limit.
 const NOISE: f64 = 0.12;
 
 /// Report of a record's coordinates along the volunteers' principal directions together with its label,
@@ -53,7 +54,7 @@ const NOISE: f64 = 0.12;
 #[derive(Debug, Clone)]
 pub struct DirectionReport {
     state: State,
-    /// Attributes of the features; the label's attribute is separate.
+    /// Features as [`Attribute`]s (columns with a few discrete levels); the label is a separate attribute.
     features: Vec<Attribute>,
     label: Option<Attribute>,
     reported: Directions,
@@ -271,8 +272,9 @@ struct Parameters {
     /// at most one direction for every eight volunteers. The default follows a public rule from ε, the number
     /// of people (--people, else 10,000) and the number of labels.
     directions: Option<usize>,
-    /// Share of the volunteers whose records are longer than the clipping norm, from 0 to below 1. A larger
-    /// share means less noise, but moves the estimated means toward the volunteers' mean. The default is 0.1.
+    /// Share of the volunteers whose coordinates form a vector longer than the clipping norm, from 0 to below
+    /// 1. A larger share means less noise, but moves the estimated means toward the volunteers' mean. The
+    /// default is 0.1.
     clipped: Option<f64>,
 }
 

@@ -23,8 +23,9 @@ const NAME: &str = "gradient-report";
 /// number.
 const DIRECTIONS: [usize; 4] = [4, 8, 16, 32];
 
-/// Number of volunteers per direction that the default number of directions requires. `FOR_A_KIND` is the
-/// number of volunteers per learned cluster of records. At least 2 and at most 100 clusters are learned.
+/// Number of volunteers per direction that the default number of directions requires. To draw features, the
+/// volunteers' records are clustered. There is one cluster per `FOR_A_KIND` volunteers, but at least 2 and at
+/// most 100 clusters.
 const FOR_A_DIRECTION: usize = 8;
 const FOR_A_KIND: usize = 30;
 

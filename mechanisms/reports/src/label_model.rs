@@ -1,4 +1,4 @@
-//! Multinomial logistic regression of the label on the features, learned from volunteers.
+//! Multinomial logistic regression of a label with K levels on d features, learned from volunteers.
 
 use linfa::DatasetBase;
 use linfa::traits::Fit;

@@ -43,7 +43,7 @@ const OVERALL_PRIOR: f64 = 0.02;
 #[derive(Debug, Clone)]
 pub struct LearnedCodes {
     state: State,
-    /// Attributes of the features; the label's attribute is separate.
+    /// Features as [`Attribute`]s (columns with a few discrete levels); the label is a separate attribute.
     features: Vec<Attribute>,
     label: Option<Attribute>,
     questions: Questions,

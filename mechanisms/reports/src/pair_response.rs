@@ -42,7 +42,7 @@ const BINS: (usize, usize) = (2, 32);
 #[derive(Debug, Clone)]
 pub struct PairResponse {
     state: State,
-    /// Attributes of the features; the label's attribute is separate.
+    /// Features as [`Attribute`]s (columns with a few discrete levels); the label is a separate attribute.
     attributes: Vec<Attribute>,
     label: Attribute,
     questions: Questions,

@@ -33,7 +33,8 @@ pub(crate) struct Partition {
     /// Principal directions of the differences between records and the centre of their code (r × d). The
     /// length of each direction is the standard deviation along it. All codes have the same r directions.
     spread: Array2<f64>,
-    /// Standard deviation of each coordinate (d) that the directions in `spread` do not explain.
+    /// Standard deviation of each coordinate (d) of the differences between records and the centre of their
+    /// code, after the components along the directions in `spread` are removed.
     rest: Vec<f64>,
 }
 
@@ -191,8 +192,8 @@ fn principal(plugin: &str, centered: &Array2<f64>) -> Result<Principal> {
 }
 
 /// Returns the first principal directions of residuals (n × d), at most [`DIRECTIONS`]. The length of each is
-/// the standard deviation along it. Also returns the standard deviation of each coordinate that these
-/// directions do not explain.
+/// the standard deviation along it. Also returns the standard deviation of each coordinate of the residuals
+/// after their components along these directions are removed.
 fn spread(plugin: &str, residuals: &Array2<f64>) -> Result<(Array2<f64>, Vec<f64>)> {
     let d = residuals.ncols();
     let (vectors, values, covariance) = principal(plugin, residuals)?;

@@ -28,8 +28,8 @@ pub(crate) struct PrincipalBasis {
     /// Standard deviation of records along each of the k directions.
     deviations: Array1<f64>,
     /// Divisor of each of the k coordinates: the standard deviation along the direction, to the power of 1.5.
-    /// The dividend is the product of a record's deviation from the mean and a direction vector whose length
-    /// is the standard deviation.
+    /// The dividend is the inner product of a record's deviation from the mean and a direction vector whose
+    /// length is the standard deviation.
     widths: Array1<f64>,
 }
 

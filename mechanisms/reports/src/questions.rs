@@ -1,5 +1,5 @@
 //! Sets of questions. Each person answers one of the questions, and the report contains the question and its
-//! randomised answer.
+//! randomised answer. A *point* is the vector of a person's true answers to all questions.
 
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -105,7 +105,8 @@ impl Questions {
         &self.range
     }
 
-    /// Returns a pair of points that differ in every attribute of every question.
+    /// Returns one pair of points that differ in every attribute of every question; no pair unless `unit` is
+    /// [`Unit::Record`].
     pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
     }

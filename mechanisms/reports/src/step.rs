@@ -1,5 +1,5 @@
-//! Step of a model of the label along a few directions, computed from the mean of many people's reported
-//! gradients.
+//! Step of a model of the label along Z directions, computed from the mean of many people's reported
+//! gradients. The label has K levels, and the records have d features.
 
 use crate::label_model::{LabelModel, Taught};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};

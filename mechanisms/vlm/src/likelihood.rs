@@ -1,4 +1,4 @@
-//! Likelihood of a record's features, given the decoder's output.
+//! Likelihood p(x|z) of a record's features x, given the decoder's output for the record's latents z.
 
 use ndarray::{Array2, ArrayView2};
 use num_traits::Float;

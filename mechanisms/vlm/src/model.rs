@@ -47,7 +47,7 @@ pub(crate) struct Bound<'a, T> {
     pub(crate) clip: Clip<T>,
 }
 
-/// Loss and scale gradient of a minibatch.
+/// Loss of a minibatch, and its derivative with respect to the logarithm of the noise's scale.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Descent<T> {
     /// Sum over the records of minus the evidence lower bound, in nats.
@@ -58,8 +58,8 @@ pub(crate) struct Descent<T> {
 
 impl<T: Real> Bound<'_, T> {
     /// Runs the records with the indices `rows` forward and backward through both networks, with fresh noise
-    /// of scale `scale` (b) on the latents. Stores the gradient of the loss at each record, times `share`, in
-    /// the two passes (for encoder and decoder).
+    /// of scale `scale` (b) on the latents. The two passes (for encoder and decoder) then contain the
+    /// gradient of each record's loss, times `share`, with respect to each layer's values before activation.
     ///
     /// # Errors
     /// [`scumble_neural::Error`] if the shapes of the networks do not fit the records.

@@ -157,8 +157,8 @@ impl VolunteerGuarantee {
         self.seed.is_none()
     }
 
-    /// Trains encoder and decoder together, for the number of steps of the schedule. Returns the networks,
-    /// and the claim if the guarantee holds.
+    /// Trains encoder and decoder together, for the number of steps that [`schedule`](Self::schedule)
+    /// returns. Returns the networks, and the claim if the guarantee holds.
     ///
     /// # Errors
     /// [`Error::Parameter`] if one step already exceeds the target (ε, δ), with the achievable values, or if
