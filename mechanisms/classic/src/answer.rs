@@ -1,5 +1,9 @@
 //! Randomised answer for one number. It is unbiased, and likely answers are exactly e^ε times as probable as
 //! unlikely ones.
+//!
+//! The possible answers of the piecewise mechanism form a ring of lattice points. It is divided into K
+//! *chunks* of equally many consecutive points. The *true chunk* of a number consists of its likely answers,
+//! and the start of this chunk depends on the number.
 
 use scumble_core::Stream;
 use scumble_sampling::{Rational, randomized_response, uniform_below};

@@ -35,7 +35,7 @@ impl<'a> From<&'a str> for Variable<'a> {
 /// `ShippedDesign::read_released` of `scumble-custody` reads. If a one-hot group has additive noise, a file
 /// contains only the level with the largest value, and the estimator refuses such a group. It also refuses a
 /// column that the mechanism changes in another way than by noise ([`keeps_values`](local::keeps_values)).
-/// For example, a decoder may fill in a column from a pattern that it learned from other people's records.
+/// For example, a mechanism's decoder may fill in a column from a pattern in other people's records.
 ///
 /// ```
 /// use ndarray::Array2;

@@ -6,7 +6,7 @@
 //! | `laplace` | Laplace noise on every number, scaled to the ℓ₁ diameter of the domain |
 //! | `gaussian` | Gaussian noise on every number, scaled to the ℓ₂ diameter of the domain, at (ε, δ) |
 //! | `randomized-response` | each level of a category kept, or exchanged for another |
-//! | `piecewise` | k of d attributes: numbers likely near the true ones, frequency oracles for levels |
+//! | `piecewise` | k of d attributes: numbers by answers likely near them, levels by frequency oracles |
 //! | `duchi` | like `piecewise`, but each number answered with one bit |
 //! | `hybrid` | like `piecewise`, but a coin picks `piecewise` or `duchi` for each number |
 //! | `direct` | d columns separately, at ε/d: numbers by Laplace noise, levels by randomised response |

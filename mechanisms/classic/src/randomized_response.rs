@@ -33,7 +33,7 @@ const NAME: &str = "randomized-response";
 #[derive(Debug, Clone)]
 pub struct RandomizedResponse {
     portion: Portion,
-    /// Coordinates of the groups within the portion.
+    /// Coordinates of each one-hot group within the protected portion of a record.
     groups: Vec<Range<usize>>,
     /// ε of one group; `None` at ε = ∞.
     group_epsilon: Option<Rational>,

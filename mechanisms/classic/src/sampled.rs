@@ -50,7 +50,7 @@ use std::ops::Range;
 pub struct SampledNumbers {
     answer: Kind,
     state: State,
-    /// `None` at ε = ∞.
+    /// Attributes of the randomised portion of a record; `None` at ε = ∞.
     attributes: Option<Vec<Attribute>>,
 }
 
@@ -318,8 +318,8 @@ impl SampledNumbers {
 
     /// Returns the joint noise distribution of `attributes`, which have adjacent coordinates.
     ///
-    /// For a one-hot group, the distribution contains the mean square of each coordinate, but no products of
-    /// two coordinates. The product u·u′ of two true coordinates u and u′ of a group is zero. The mean
+    /// For a one-hot group, the distribution contains the mean square of each coordinate, but no mean product
+    /// of two coordinates. The product u·u′ of two true coordinates u and u′ of a group is zero. The mean
     /// E\[w·w′ | u, u′\] of the released coordinates w and w′ is therefore not a multiple of u·u′.
     fn distribution(&self, attributes: &[Attribute]) -> NoiseDistribution {
         let pairs = if attributes.iter().all(Attribute::is_number) { self.pairs() } else { 0.0 };

@@ -1,5 +1,6 @@
-//! Records drawn from noisy tables of counts. The tables are chosen in rounds: each round prefers a table
-//! whose counts differ much from their estimate by the earlier tables.
+//! Records drawn from noisy tables of counts. The tables are chosen in rounds. Each round prefers a table
+//! whose counts differ much from the estimate that the earlier tables give. The tables that may be measured
+//! are called the *workload*.
 
 use crate::answers::{Answers, LEAST_SHARE, Purse};
 use crate::columns::Columns;
@@ -44,8 +45,8 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Returns the target if all tables of the workload contain it, and the columns among which pairs are
-    /// chosen.
+    /// Returns the target if all tables of the workload contain it, and the columns from which the pairs of
+    /// the workload are formed.
     fn parts(&self, columns: &Columns) -> (Option<usize>, Vec<usize>) {
         match self.workload {
             Workload::Target => (columns.label(), columns.features().collect()),
@@ -54,7 +55,7 @@ impl Rounds {
     }
 }
 
-/// Returns `columns`, followed by `target` if all tables contain it.
+/// Returns `columns`, followed by `target` if it is given.
 fn with(target: Option<usize>, columns: &[usize]) -> Clique {
     columns.iter().copied().chain(target).collect()
 }
@@ -137,8 +138,8 @@ fn first(target: Option<usize>, others: &[usize]) -> Vec<Clique> {
     }
 }
 
-/// Measures the tables of `cliques` once more, and divides `left`, the remaining fraction of the budget,
-/// equally among them.
+/// Measures the table of each clique (set of columns) in `cliques` once more, and divides `left`, the
+/// remaining fraction of the budget, equally among them.
 fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec<Measured>> {
     let share = left / cliques.len().max(1) as f64;
     if share <= LEAST_SHARE {
@@ -220,8 +221,7 @@ register! {
     ///
     /// The pairs of columns of the added tables form no cycle. All tables together therefore form a junction
     /// tree, whose cliques have at most two columns and the target. Estimates are in closed form, and memory
-    /// is bounded. AIM itself also adds larger tables if they are worth their noise, and estimates by
-    /// gradient descent.
+    /// is bounded. AIM itself may also add tables of more columns, and it estimates by gradient descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables, which are chosen in rounds by the errors of the tables so \

@@ -1,5 +1,5 @@
 //! The two questions about exact counts that a mechanism may ask: the noisy counts of a table, or the private
-//! choice of one candidate.
+//! choice of one candidate, such as a table to measure.
 //!
 //! A mechanism is written once, against [`Answers`]. A release uses [`Drawn`], which answers from the
 //! records. An audit uses [`Replayed`], which computes the likelihood of drawn answers for other records. The
@@ -35,7 +35,8 @@ pub(crate) struct Purse {
 const FOR_ROUNDINGS: f64 = 1e-5;
 /// Largest ε that one choice among candidates spends.
 const MOST_OF_CHOICE: f64 = 60.0;
-/// Share of the budget μ² smaller than every share that a mechanism asks for.
+/// Share of the budget μ² smaller than every share that a mechanism asks for. [`Purse::new`] checks that
+/// noise exists for it, and therefore for every larger share.
 pub(crate) const LEAST_SHARE: f64 = 1e-6;
 
 impl Purse {
@@ -160,9 +161,9 @@ pub(crate) trait Answers {
     fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()>;
 }
 
-/// Function that returns the scores of all candidates.
+/// Function from exact counts to the scores of all candidates of a choice.
 pub(crate) type Scores<'s> = dyn Fn(&Counts) -> Result<Vec<i64>> + 's;
-/// Function that returns the score of a pair of columns.
+/// Function from exact counts and a pair of columns to the score of the pair.
 pub(crate) type ScoreOfPair<'s> = dyn Fn(&Counts, (usize, usize)) -> i64 + Sync + 's;
 
 /// Returns all pairs of the first `columns` columns with their scores.

@@ -1,4 +1,4 @@
-//! Exact counts of records by the levels of some columns together.
+//! Exact counts of records by the levels of some columns together. A *clique* is the set of these columns.
 
 use rayon::prelude::*;
 use scumble_core::{Result, interrupt, size};
@@ -28,8 +28,8 @@ impl TablePlan {
         const COUNT_BYTES: u128 = 2 * size_of::<u64>() as u128;
         /// Bytes of a candidate of a choice, with its score and weight.
         const CANDIDATE_BYTES: u128 = 40;
-        /// Bytes per cell of a residual, which holds two numbers. `RESIDUAL_BYTES` more are for the two map
-        /// entries of each residual.
+        /// Bytes per cell of a residual: the weighted sum and the estimate of its value. Each residual also
+        /// takes `RESIDUAL_BYTES` for its entries in the maps of these two numbers.
         const CELL_BYTES: u128 = 16;
         const RESIDUAL_BYTES: u128 = 160;
         let clique_bytes = |clique: &Clique| {
@@ -105,7 +105,8 @@ struct PairTables {
     /// For each column, the total number of levels of the columns before it. The last value is the total of
     /// all columns.
     before: Vec<usize>,
-    /// Start of each row in `cells`, and end of the last row.
+    /// Start of each row in `cells`, and end of the last row. The row of a column has its tables with each
+    /// later column.
     starts: Vec<usize>,
     cells: Vec<u64>,
 }
@@ -124,7 +125,8 @@ impl PairTables {
         Self { pairs, before, starts, cells }
     }
 
-    /// Range of the cells of a pair within the row of its first column.
+    /// Range of the cells of a pair within the row of its first column `one`. The row has the tables of this
+    /// column with each later column.
     fn within_row(&self, levels: &[usize], one: usize, other: usize) -> Range<usize> {
         let width = levels[one] * self.pairs.labels(levels);
         let start = (self.before[other] - self.before[one + 1]) * width;
@@ -159,7 +161,7 @@ impl PairTables {
     }
 }
 
-/// Tables of counts, from which a mechanism learns everything about its records.
+/// Tables of counts: all information that a mechanism has about its records.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     levels: Vec<usize>,

@@ -1,5 +1,6 @@
 //! Records from consistent tables, drawn clique by clique. A *clique* is the set of columns of one table. Its
-//! new columns are drawn given its columns that are already drawn.
+//! *parent* is the earlier clique that contains all columns that it shares with any earlier clique. Its other
+//! columns are *new*, and are drawn given the shared columns.
 
 use crate::counts::Clique;
 use crate::residuals::{Residuals, summed_to};
@@ -185,7 +186,8 @@ fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
     columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
 }
 
-/// Returns the table's values, grouped by cells of the axes `shared`.
+/// Returns the table's values, with one group for each cell of the axes `shared`. A group has one value for
+/// each cell of the axes `new`.
 fn grouped(table: &ArrayD<f64>, shared: &[usize], new: &[usize]) -> Vec<f64> {
     let axes: Vec<usize> = shared.iter().chain(new).copied().collect();
     table.view().permuted_axes(IxDyn(&axes)).iter().copied().collect()

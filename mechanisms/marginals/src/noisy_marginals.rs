@@ -71,7 +71,7 @@ struct Parameters {
     #[serde(flatten)]
     common: Common,
     /// Columns counted together: one list of column names per table ("target" for the target). The tables
-    /// must form no cycle, as the three pairs of three columns do. The default is each feature with the
+    /// must form no cycle (the three pairs of three columns form one). The default is each feature with the
     /// target.
     marginals: Option<Vec<Vec<String>>>,
 }

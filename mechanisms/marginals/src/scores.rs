@@ -2,7 +2,8 @@
 
 use crate::answers::UNIT;
 
-/// Returns [`UNIT`] times (‖counts − estimate‖₁ − `less`), as a whole number. `less` is a public value.
+/// Returns [`UNIT`] times (‖counts − estimate‖₁ − `less`), as a whole number. `less` is a public value, such
+/// as the expected noise.
 ///
 /// Adding or removing one record changes the result by at most [`UNIT`]. This bound is exact, because `UNIT`
 /// times the estimate is rounded to whole numbers before the distance is computed.

@@ -6,8 +6,8 @@ use scumble_sampling::uniform_below;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// Number of fractional binary digits of the rate of a [`Selection`], and of the binary logarithm of a
-/// weight.
+/// Number of fractional binary digits of the binary logarithm of a candidate's weight, and of its increase
+/// per unit of score.
 const DIGITS: u32 = 40;
 
 /// Upper bound on the rounding error of ln(v/w), for two weights v and w that are rounded to 40 binary
@@ -17,9 +17,10 @@ const FOR_ROUNDING: f64 = 1.0 / (1u64 << 37) as f64;
 /// Exponential mechanism (McSherry and Talwar 2007) on whole-numbered scores.
 ///
 /// A candidate with score u is chosen with probability ∝ w(u), where w(u) is exp(ε·u/(2Δ)), rounded, and Δ is
-/// the sensitivity of the scores. The rate ε/(2Δ·ln 2) is rounded down to 40 binary digits, and w(u) to 40
-/// binary digits, independently of the other scores. The mechanism uses a smaller ε, to allow for the effect
-/// of this rounding on the range of the privacy loss. The remaining computation is exact, on integers.
+/// the sensitivity of the scores. The rate ε/(2Δ·ln 2) is rounded down to 40 fractional binary digits, and
+/// w(u) to 40 significant binary digits, independently of the other scores. This rounding may widen the range
+/// of the privacy loss (its largest value less its smallest), so the mechanism uses a slightly smaller ε. The
+/// remaining computation is exact, on integers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection {
     /// Increase of the binary logarithm of a weight per unit of score, times 2⁴⁰.
@@ -101,8 +102,9 @@ pub(crate) struct Candidates<T> {
 }
 
 impl<T: Copy> Candidates<T> {
-    /// Number of exponents of weights, from the largest downwards, whose groups are proposed in proportion to
-    /// size times weight. All lower exponents together are proposed with a probability of about 2⁻⁶⁴.
+    /// Number of exponents e of weights m·2ᵉ, from the largest downwards, whose groups of candidates are
+    /// proposed in proportion to their size times 2ᵉ. Each candidate with a lower exponent is proposed with a
+    /// probability of at most 2⁻⁶⁴.
     const WINDOW: u64 = 64;
 
     /// Returns the next choice among the remaining candidates, and removes it. A candidate is discarded if

@@ -41,8 +41,9 @@ impl Components {
         self.moments.encoding.width() - 1
     }
 
-    /// Decomposes `means`, the means of products of two coordinates. Returns the mean of the q coordinates,
-    /// the first k directions (k × q), and the mean variance along the directions that are left out.
+    /// Decomposes `means`, the means of products of two coordinates of encoded records z. Returns the mean of
+    /// the q coordinates other than the intercept, the first k principal directions (k × q), and the mean
+    /// variance along all other directions.
     fn decomposed(&self, means: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>, f64)> {
         let (q, k) = (self.width(), self.components);
         let mean = means.slice(s![0, 1..]).to_owned();

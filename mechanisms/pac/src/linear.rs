@@ -21,11 +21,11 @@ pub(crate) struct Linear {
 /// Loss that determines the weights.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
-    /// Mean squared error plus this multiple of the sum of the squared weights, except for the intercept. A
-    /// class is encoded as 1 or −1.
+    /// Mean squared error plus this multiple of the sum of the squared weights. The sum excludes the
+    /// intercept. A class is encoded as 1 or −1.
     Ridge(f64),
-    /// Mean hinge loss of the classes 1 and −1 times this weight, plus half of the sum of the squared
-    /// weights.
+    /// C times the mean hinge loss of the classes 1 and −1, plus half of the sum of the squared weights. The
+    /// value of the variant is C.
     Margin(f64),
 }
 
@@ -54,7 +54,7 @@ impl Linear {
         Ok(Self { domain: domain.clone(), encoding: Encoding::for_domain(NAME, domain)?, loss })
     }
 
-    /// 1 + d, the number of coordinates of an encoded record z without the target.
+    /// Number of coordinates of an encoded record z without the target: 1 + d for d features.
     fn inputs(&self) -> usize {
         1 + self.domain.columns().len()
     }

@@ -109,7 +109,7 @@ impl PacStatistics {
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if records of `domain` have no such statistic. [`Error::Parameter`] unless
-    /// `nats` is finite and above zero, unless `sets` is an even number in its range, or if a number in
+    /// `nats` is finite and above zero, unless `sets` is an even number from 2 to 4096, or if a number in
     /// `statistic` is out of range.
     pub fn new(domain: RecordDomain, statistic: Statistic, nats: f64, sets: usize) -> Result<Self> {
         State { domain, statistic, nats, sets }.try_into()
@@ -252,7 +252,7 @@ impl Halving for PacStatistics {
 }
 
 /// Statistic to release: marginals (the default), moments, components, centers, ridge, linear-machine or
-/// responses (to the volunteers' records).
+/// responses (of a ridge regression to the volunteers' records).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Which {

@@ -42,9 +42,9 @@ impl Moments {
         population.rows(records, &mut streams.stream(ROWS))
     }
 
-    /// Largest shift that noise is expected to cause in the eigenvalues of the matrix of means. The noise on
-    /// every entry is assumed to have the same variance, the mean square of `scales`. The result is then the
-    /// edge of Wigner's semicircle.
+    /// Largest shift that noise is expected to cause in the eigenvalues of the matrix of the products' means.
+    /// The noise on every entry is assumed to have the same variance, the mean square of `scales`. The result
+    /// is then the edge of Wigner's semicircle.
     pub(crate) fn floor(&self, scales: &[f64]) -> f64 {
         let mean_square = scales.iter().map(|scale| scale * scale).sum::<f64>() / scales.len().max(1) as f64;
         2.0 * (mean_square * self.encoding.width() as f64).sqrt()

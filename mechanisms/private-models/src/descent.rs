@@ -224,7 +224,7 @@ pub(crate) fn log_likelihood(
     Ok(total)
 }
 
-/// State of the descent: the current weights and their running sum.
+/// State of the descent: the current weights, and their sum over the second half of the steps.
 struct Path {
     weights: Array2<f64>,
     /// Sum of the weights over the second half of the steps.

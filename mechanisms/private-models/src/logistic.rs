@@ -50,8 +50,8 @@ pub struct PrivateLogistic {
     outputs: usize,
     /// μ of the Gaussian differential privacy that corresponds to the budget; infinite at ε = ∞.
     mu: f64,
-    /// Schedule of the descent for a table of one record, and the noise of its steps. Any table with the same
-    /// schedule uses this noise again. `None` at ε = ∞.
+    /// Schedule (steps, C and learning rate) of the descent for a table of one record, and the noise of its
+    /// steps. Any table with the same schedule uses this noise again. `None` at ε = ∞.
     cached_noise: Option<(Schedule, SumNoise)>,
 }
 
@@ -142,7 +142,8 @@ impl PrivateLogistic {
         self.outputs * (1 + self.state.domain.columns().len())
     }
 
-    /// Returns the schedule for `records` records. The number of records is public.
+    /// Returns the number of steps, the clipping norm C and the learning rate for `records` records. The
+    /// number of records is public.
     fn schedule(&self, records: usize) -> Schedule {
         let Parameters { steps, clipping_norm, learning_rate } = self.state.parameters;
         let by_rule = records as f64 * self.mu / (3.0 * (self.weights() as f64).sqrt());
@@ -235,7 +236,7 @@ impl CuratorMechanism for PrivateLogistic {
     }
 }
 
-/// Statistics of the release that an audit attacks: the noisy sums of gradients of all steps, in order.
+/// Statistics through which an audit attacks a release: the noisy sums of gradients of all steps, in order.
 impl Statistics for PrivateLogistic {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.learned(&mut self.lesson(table)?, randomness)?.1)

@@ -228,8 +228,8 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// Statistics of the release that an audit attacks: noisy sums of products of two coordinates, in the order
-/// of `products`. At ε = ∞ they are the true sums.
+/// Statistics through which an audit attacks a release: noisy sums of products of two coordinates, in the
+/// order of `products`. At ε = ∞ they are the true sums.
 impl Statistics for NoisyMoments {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let sums = self.sums(&Gram::from_table(&self.encoding, table)?);

@@ -8,7 +8,7 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 use crate::encoding::BITS;
 
 /// Largest finite ε that is spent. A larger finite ε gives no meaningful protection, so the mechanism spends
-/// this ε instead.
+/// `MOST_EPSILON` instead.
 const MOST_EPSILON: f64 = 1e3;
 
 /// Returns `budget` with its ε limited to [`MOST_EPSILON`].

@@ -298,8 +298,8 @@ impl Accumulator for Gathered<'_> {
     }
 }
 
-/// Statistics of the release that an audit attacks: λ, XᵀX and Xᵀy with noise, one after the other (notation
-/// of [`PrivateRidge`]).
+/// Statistics through which an audit attacks a release: λ, XᵀX and Xᵀy with noise, one after the other
+/// (notation of [`PrivateRidge`]).
 impl Statistics for PrivateRidge {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         Ok(self.drawn(&self.gathered(table)?.gram, &mut randomness.streams().stream(0)))

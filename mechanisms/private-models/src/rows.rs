@@ -86,8 +86,8 @@ impl Population {
     ///
     /// If there are too few rows to invert S, the matrix is C^½.
     fn coloured(&self, drawn: &Array2<f64>) -> Array2<f64> {
-        /// Lower limit for an eigenvalue of S. If an eigenvalue is below it, the rows do not span all
-        /// directions.
+        /// Lower limit for an eigenvalue of S, the covariance of the rows `drawn`. If an eigenvalue is below
+        /// it, the rows do not span all directions.
         const DEPENDENT: f64 = 1e-9;
         let covariance = drawn.t().dot(drawn) / drawn.nrows() as f64;
         match Eigen::new(&covariance).filter(|eigen| eigen.least() > DEPENDENT) {

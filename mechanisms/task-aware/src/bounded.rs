@@ -27,7 +27,8 @@ struct Parameters {
     /// Weight of ‖θ‖²/2 in the objective, for the parameters θ of encoder and decoder. By default the best of
     /// five candidates, judged by the loss on a held-out quarter of the volunteers.
     weight_decay: Option<f64>,
-    /// Networks and steps of the training. Every step draws new noise.
+    /// Networks and steps of the training. Every step draws new noise, and an epoch uses each volunteer once:
+    /// `steps` has no effect.
     #[serde(default)]
     training: TrainingParameters,
 }
@@ -61,7 +62,8 @@ impl Bounded {
         &weights / (2.0 * weights.sum())
     }
 
-    /// Trains encoder, decoder and half-widths on the records of `trainer`.
+    /// Trains the encoder, the decoder and the half-widths of the latents' intervals on the records of
+    /// `trainer`.
     ///
     /// # Errors
     /// [`Error::Diverged`] if the loss became infinite or not a number; the error states the epoch.
@@ -139,7 +141,8 @@ impl Bounded {
     }
 }
 
-/// Returns the weight decay with the least loss on the records of volunteers who are held out from training.
+/// Returns the weight decay in [`DECAYS`] with the least loss on the records of volunteers who are held out
+/// from training.
 fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
     let (kept, others): (Vec<usize>, Vec<usize>) =
         (0..trainer.table.len()).partition(|row| row % ONE_OF == 0);

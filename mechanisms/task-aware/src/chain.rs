@@ -17,7 +17,7 @@ pub(crate) struct Chain {
 pub(crate) struct Gradients {
     pub(crate) encoder: Vec<f64>,
     pub(crate) decoder: Vec<f64>,
-    /// Gradient with respect to the scales of the Z latents (Z values).
+    /// Gradient with respect to the Z factors by which the Z latents are multiplied.
     pub(crate) scales: Array1<f64>,
 }
 

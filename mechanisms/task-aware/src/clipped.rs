@@ -1,5 +1,5 @@
-//! Design `task-aware-clipped`: linear latents, each clipped to an interval that is chosen for the least loss
-//! (errata T5). An interval is called a *box* here.
+//! Design `task-aware-clipped`: latents that are linear functions of the record's features. Each latent is
+//! clipped to an interval that is chosen for the least loss (errata T5). An interval is called a *box* here.
 
 use crate::PAPER;
 use crate::affine::affine;
@@ -92,8 +92,8 @@ impl Boxes {
 
 type Searched<T> = std::result::Result<T, argmin::core::Error>;
 
-/// Loss of boxes: E‖K(x̂ − x)‖² over the noise and the records x of the sample. K is the task's matrix, and
-/// x̂ is the estimate of x by the best linear decoder for the clipped latents.
+/// Loss of boxes: E‖K(x̂ − x)‖² over the noise and the volunteers' records x. K is the task's matrix, and x̂
+/// is the estimate of x by the best linear decoder for the clipped latents.
 struct Problem<'p> {
     /// The Z latents of each of N records (N × Z), before clipping.
     latents: &'p Array2<f64>,
@@ -239,9 +239,9 @@ struct Parameters {
     latent_dim: Option<usize>,
 }
 
-/// Designs the intervals (boxes) to which the principal components of the task are clipped. Components are
-/// added one by one. The search ends after [`PATIENCE`] components in a row that do not reduce the least loss
-/// so far.
+/// Designs the intervals (boxes) to which the principal components of the task (see [`Whitened`]) are
+/// clipped. Components are added one by one. The search ends after [`PATIENCE`] components in a row that do
+/// not reduce the least loss so far.
 fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
     let table = brief.unclaimed_volunteers(NAME)?;
     let sample = Sample::new(table.records().view())?;

@@ -56,6 +56,9 @@ impl Encoder<'_> {
 
 /// The matrix K of a task (m outputs × n features) in whitened coordinates: P = KL (m × r). Here r is the
 /// rank of the covariance of the records, and L (n × r) is a matrix with LLᵀ equal to this covariance.
+///
+/// The *principal components of the task* are the coordinates of a whitened record along the eigenvectors of
+/// PᵀP with nonzero eigenvalues, in descending order of these eigenvalues.
 pub(crate) struct Whitened {
     /// Pseudoinverse L⁺ (r × n) of the matrix L that whitens records (see [`Whitened`]).
     inverse: Array2<f64>,
@@ -194,9 +197,9 @@ fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Resu
 
 const PRIVACY: &str = "privacy-agnostic";
 
-/// Designs an encoder that computes the first Z principal components of the task, all at the same scale. This
-/// encoder would be optimal without noise. By default, Z is the number of all components with a nonzero
-/// eigenvalue.
+/// Designs an encoder that computes the first Z principal components of the task (see [`Whitened`]), all at
+/// the same scale. This encoder would be optimal without noise. By default, Z is the number of all components
+/// with a nonzero eigenvalue.
 fn privacy_agnostic(
     Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,

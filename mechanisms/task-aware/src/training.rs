@@ -27,7 +27,7 @@ pub(crate) struct TrainingParameters {
     task_epochs: Option<usize>,
     /// Number of epochs: each draws new noise for the volunteers' records.
     epochs: Option<usize>,
-    /// Number of steps with the same noise.
+    /// Number of gradient steps per epoch, all with the same noise.
     steps: Option<usize>,
     /// Number of volunteers per step; all by default.
     batch_size: Option<usize>,

@@ -24,7 +24,7 @@ pub enum Error {
     /// An invalid width or radius.
     #[error("set {set}, counted from 0: its {name} must be finite and not negative, and {value} is not")]
     Size {
-        /// Index of the set.
+        /// Index of the set in the product of sets, counted from 0.
         set: usize,
         /// Name of the size: width or radius.
         name: &'static str,

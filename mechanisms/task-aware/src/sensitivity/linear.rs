@@ -20,9 +20,10 @@ const MOST_NODES: usize = 1 << OUTPUTS_FOR_CERTAIN;
 ///
 /// For a single one-hot group, the value is exact if the levels can be compared in about ten seconds. For
 /// other sets, it is exact for up to 20 outputs, for a single ℓ₁ ball, and for a box of up to 20 numbers. It
-/// is also exact if branch and bound over the signs ends within a fixed number of nodes. In all other cases
-/// it is an upper bound, the lesser of two sums. The first adds, over the rows e of E, the spreads max eᵀx −
-/// min eᵀx over the product of `sets`. The second adds a bound for each set.
+/// is also exact if branch and bound over the sign vectors s ∈ {±1}^Z ends within a fixed number of nodes. In
+/// all other cases it is an upper bound, the lesser of two sums. The first adds, over the rows e of E, the
+/// spreads max eᵀx − min eᵀx over the product of `sets`. The second adds, over the sets, a bound on the
+/// spread of each set in all directions Eᵀs.
 ///
 /// The value applies to exact products of E with x. The caller must add the rounding errors of computing
 /// these products in floating point.

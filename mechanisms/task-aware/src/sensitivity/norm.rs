@@ -1,4 +1,4 @@
-//! Norms of a direction.
+//! Norms and range of a vector.
 
 /// Computes ‖a‖∞ of the `values` a.
 pub(crate) fn largest(values: &[f64]) -> f64 {
