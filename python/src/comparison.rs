@@ -153,6 +153,7 @@ impl Comparison {
     /// Returns the first screen that `scumble compare` prints.
     fn summary(&self) -> String {
         let hints = Hints {
+            all: ".to_json()",
             reasons: ".to_json()[\"skipped\"]",
             volunteers: "volunteers=0.2",
             trials: "trials=",

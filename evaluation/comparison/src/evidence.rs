@@ -1,9 +1,9 @@
 //! Significance tests between a predictor of a release and a reference, on the same test records.
 //!
-//! The mean gain of a mechanism over T trials varies for two reasons. A different choice of test records gives
-//! other scores. The same test records may be in several trials, so this variance does not shrink as 1/T.
-//! Second, each trial has its own noise and training records. The test estimates both variances: the first
-//! from the [influences](super::influence) of the records, summed over trials, and the second from the
+//! The mean gain of a mechanism over T trials varies for two reasons. First, other test records would give
+//! other scores. A test record may be in several trials, so this variance does not shrink as 1/T. Second,
+//! each trial has its own noise and training records. The test estimates both variances: the first from the
+//! [influences](super::influence) of the test records, summed over trials, and the second from the
 //! differences between the trials' gains that the choice of test records does not explain.
 
 use super::Metric;
@@ -52,8 +52,8 @@ pub(super) struct Gain {
 
 impl Gain {
     /// Estimates the gain of a predictor over a reference, from `scores` and `influences` of the same trials,
-    /// each of the predictor and then of the reference. `tested` is the number of records that are test records
-    /// in one trial or more.
+    /// each of the predictor and then of the reference. `tested` is the number of records that are test
+    /// records in one trial or more.
     ///
     /// The result is `None` for a single trial, a score that is not finite, or missing influences.
     pub(super) fn new(
@@ -110,8 +110,8 @@ impl Gain {
     }
 }
 
-/// Largest of `p_values` that is significant if the probability of any type I error may be `level` (Holm 1979);
-/// `None` if none is significant.
+/// Largest of `p_values` that is significant if the probability of any type I error may be `level` (Holm
+/// 1979); `None` if none is significant.
 pub(super) fn largest_significant(mut p_values: Vec<f64>, level: f64) -> Option<f64> {
     p_values.sort_by(f64::total_cmp);
     let count = p_values.len();
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Trials that share no test record and have no noise of their own: the p-value is that of a paired t-test
+    /// Trials that share no test record and have no noise of their own. The p-value is that of a t-test
     /// over the trials if their gains vary more than the test records explain.
     #[test]
     fn independent_trials_give_the_paired_t_test() {

@@ -103,7 +103,8 @@ impl Rules {
         found
     }
 
-    /// Joins lines to paragraphs. `None` ends a paragraph; with each line comes whether it begins a doc comment.
+    /// Joins lines to paragraphs. `None` ends a paragraph. The flag of a line is true if the line begins a
+    /// doc comment.
     fn joined<'t>(&self, lines: impl Iterator<Item = Option<(bool, &'t str)>>) -> Vec<Paragraph> {
         let mut found: Vec<Paragraph> = vec![];
         let mut is_open = false;

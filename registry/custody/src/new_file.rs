@@ -55,9 +55,9 @@ impl NewFile {
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// [`Error::Exists`] if the path holds a file that must be kept, or something other than a plain file, and
-    /// for the path `-`, which stands for standard output; [`Error::Io`] if the folder does not exist or is
-    /// not writable.
+    /// [`Error::Exists`] if the path holds a file that must be kept, or something other than a plain file,
+    /// and for the path `-`, which stands for standard output; [`Error::Io`] if the folder does not exist or
+    /// is not writable.
     pub fn create(path: &Path, existing: Existing, readable: Readable) -> Result<Self> {
         let failed = |source| Error::Io { file: path.into(), source };
         if path == Path::new("-") {

@@ -14,6 +14,8 @@ const WIDEST: usize = 100;
 /// the interface that shows the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Hints {
+    /// Option that shows all budgets.
+    pub all: &'static str,
     /// Option that prints the reasons for left-out mechanisms.
     pub reasons: &'static str,
     /// Option that adds volunteers.
@@ -26,6 +28,7 @@ pub struct Hints {
 
 impl Hints {
     const COMMAND: Self = Self {
+        all: "--full",
         reasons: "--full",
         volunteers: "--volunteers 0.2",
         trials: "--trials ",
@@ -118,7 +121,7 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize, hints: Hints) -> St
     let hidden = budgets.iter().filter(|budget| !shown.contains(budget));
     let hidden: Vec<String> = hidden.map(|budget| number::short(*budget)).collect();
     if !hidden.is_empty() {
-        remarks.push(format!("Not shown, for lack of width: ε = {} ({}).", hidden.join(", "), hints.reasons));
+        remarks.push(format!("Not shown, for lack of width: ε = {} ({}).", hidden.join(", "), hints.all));
     }
     let protects_label = choices.iter().any(|choice| choice.goal.protects == Unit::Label);
     if !protects_label && scores.metric.less_is_better() {
