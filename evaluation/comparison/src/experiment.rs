@@ -115,7 +115,7 @@ enum Kind {
 }
 
 /// Entry of the file for a mechanism or a model. `set` fixes parameters. `grid` lists values of a parameter
-/// that are all compared. `tune` lists values of a parameter, of which the comparison chooses one.
+/// that are all compared. `tune` lists values of a parameter, and the comparison chooses one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
@@ -183,8 +183,9 @@ impl Experiment {
     /// Loads the data.
     ///
     /// # Errors
-    /// [`Error::File`] for an unknown data set, for one that is missing in the [folder](datasets::folder) of
-    /// data sets, and unless `[data]` is empty or has either `name`, or `input` with `schema` and `target`.
+    /// [`Error::File`] for an unknown data set, and for one that is missing in the
+    /// [folder](datasets::folder) of data sets. It is also the error unless `[data]` is empty or has either
+    /// `name`, or `input` with `schema` and `target`.
     /// If the input file or its schema cannot be read, the error is [`Error::DataSet`] for a split by time,
     /// and [`Error::Records`] for any other split.
     pub fn data(&self) -> Result<DataSet> {

@@ -133,8 +133,9 @@ pub struct Against {
     /// One-sided p-value of the hypothesis that the row's model is not better than the reference, from paired
     /// predictions for the same test records. It is 1 for a single trial.
     pub p_value: f64,
-    /// Standard error of the mean difference in score. It accounts for the choice of test records, some of
-    /// which are in several trials, and for the differences between trials. It is NaN for a single trial.
+    /// Standard error of the mean difference in score. It accounts for the choice of test records,
+    /// also of records in several trials, and for the differences between trials. It is NaN for a single
+    /// trial.
     #[serde(serialize_with = "score")]
     pub standard_error: f64,
 }

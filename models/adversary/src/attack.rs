@@ -41,8 +41,8 @@ pub(crate) struct Attack<'a> {
     is_exhausted: bool,
     is_mute: bool,
     bets: Vec<Bets>,
-    /// One entry for each quantity to be bounded ([`Aim`]): the name of the score that defines its latest
-    /// event, and true if this event is more likely for the second input.
+    /// Name of the score that defines the latest event of each quantity to be bounded ([`Aim`]). The flag is
+    /// true if this event is more likely for the second input.
     by: Vec<(&'static str, bool)>,
     is_broken: bool,
 }

@@ -81,7 +81,7 @@ impl Claimed {
         [self.epsilon].into_iter().chain(deltas).chain(self.mu).collect()
     }
 
-    /// Number of bounds that an attack on one pair of inputs computes.
+    /// Number of lower bounds that an attack on one pair of inputs computes: one for each value of the claim.
     pub(crate) fn bounds(&self) -> usize {
         self.values().len()
     }

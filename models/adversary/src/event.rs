@@ -34,8 +34,8 @@ impl Event {
 }
 
 impl Aim {
-    /// Value of the quantity to be bounded ([`Aim`]) that `outputs` further outputs are expected to show, for
-    /// an event with frequencies `p` and `q` in the outputs of the two inputs.
+    /// Expected value of the quantity to be bounded ([`Aim`]) after `outputs` further outputs. The event has
+    /// the frequencies `p` and `q` in the outputs of the two inputs.
     fn projected(self, p: f64, q: f64, outputs: usize) -> f64 {
         /// Standard errors between a frequency and its bound, at the false-alarm rates of an audit.
         const ERRORS: f64 = 5.5;
@@ -90,8 +90,8 @@ impl Samples {
     /// be bounded).
     ///
     /// The choice is among events of the `given` scores and of the learned ones; the given scores have the
-    /// first indices. For each aim, it takes the event that is expected to show the largest value of the
-    /// aim's quantity after `ahead` further outputs, or after as many as the choice uses if these are more. A
+    /// first indices. For each aim, it takes the event with the largest expected value of the aim's quantity
+    /// after `ahead` further outputs. If the choice uses more outputs, their number replaces `ahead`. A
     /// separate half is needed because memorised scores would look best on the outputs that they were learned
     /// from.
     pub(crate) fn choose<'a>(

@@ -13,7 +13,8 @@ use scumble_core::{Designed, Randomness, Statistics, Stream, Table};
 const PILOT: usize = 64;
 const VALUES: usize = 16;
 /// Limits on the number of values drawn from each table: `VALUES_A_SAMPLE` for each sample of the audit, and
-/// `MOST_VALUES` in total. At least a twentieth of the audit's samples is always drawn.
+/// `MOST_VALUES` in total. If a sample has many values, fewer samples are drawn, but never fewer than a
+/// twentieth of the audit's samples.
 const VALUES_A_SAMPLE: usize = 16;
 const MOST_VALUES: usize = 2_000_000;
 /// Bound on log-likelihood ratios, so that they are finite.

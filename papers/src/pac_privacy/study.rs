@@ -125,7 +125,7 @@ type Right = Box<dyn Fn(&Irises, &[f64]) -> f64 + Sync>;
 
 /// A statistic, with a measure of how good its releases are.
 pub(super) struct Statistic {
-    /// Name in the legend and the grid.
+    /// Name of the statistic in the legend of the figure and in the table of results.
     pub name: String,
     /// Computes the statistic's values from some of the training records.
     pub compute: Statistics,

@@ -424,8 +424,8 @@ impl Run<'_> {
         Ok(Utility { latent: None, features, images: vec![] })
     }
 
-    /// Accuracy on test records of the rules that the people who validate choose. In both `clean` and
-    /// `private`, the first records are these people's, and the second are the test records.
+    /// Accuracy on test records of the rules that the people who validate choose. `clean` and
+    /// `private` each hold two sets of records: first those of the people who validate, then the test records.
     fn accuracy(
         &self,
         job: &Job,

@@ -176,7 +176,7 @@ impl<R: ChunkReader> Pages<R> {
     }
 }
 
-/// Upper bound on the values in one block of the encoding `DELTA_BINARY_PACKED`, which stores differences.
+/// Largest number of values in one block of the encoding `DELTA_BINARY_PACKED`, which stores differences.
 /// Writers use 128 or 256.
 const LARGEST_BLOCK: u64 = 1 << 16;
 

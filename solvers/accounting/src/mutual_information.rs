@@ -146,9 +146,9 @@ pub fn noise(variances: &[f64], nats: f64) -> Result<Vec<f64>> {
 /// a lattice that contains the points yᵢ of all secrets. `squared[i][j]` is ‖yᵢ − yⱼ‖², in units of the noise
 /// variance.
 ///
-/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), with means over all secrets i and j, where KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is
-/// the Kullback-Leibler divergence between the releases of secrets i and j (Kolchinsky and Tracey 2017,
-/// equation 10). It never exceeds the logarithm of the number of secrets. The bound of [`gaussian_bound`] can
+/// The bound is −meanᵢ ln meanⱼ e^(−KLᵢⱼ), with means over all secrets i and j (Kolchinsky and Tracey 2017,
+/// equation 10). KLᵢⱼ = ‖yᵢ − yⱼ‖²/2 is the Kullback-Leibler divergence between the releases of secrets i and
+/// j. The bound never exceeds the logarithm of the number of secrets. The bound of [`gaussian_bound`] can
 /// exceed this logarithm.
 ///
 /// ```

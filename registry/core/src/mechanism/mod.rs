@@ -106,8 +106,9 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// it. Coordinates in no entry are released unchanged, or in a way that is not described.
     ///
     /// No claim depends on it. An audit compares `perturb` with the description, and the claim with the
-    /// privacy cost that follows from the description. With many columns, this comparison finds noise that is
-    /// too small. Samples of outputs do not show it, because the most informative outputs are rare.
+    /// privacy cost that follows from the description. With many columns, these two comparisons find noise
+    /// that is too small for the claim. Samples of outputs do not show it, because the most informative
+    /// outputs are rare.
     fn perturbation(&self) -> Vec<Perturbation> {
         vec![]
     }
