@@ -24,8 +24,8 @@ pub struct Brief {
     /// each person one question may choose the questions by this number.
     pub people: Option<usize>,
     /// Number of bins of equal width between the bounds of a numeric column, by column name. Mechanisms that
-    /// count values use it. The map lacks a column if the public schema states no number of bins for it. A
-    /// numeric target is listed under [`TARGET`](Self::TARGET).
+    /// count values use these numbers. The map lacks a column if the public schema states no number of bins
+    /// for it. A numeric target is listed under [`TARGET`](Self::TARGET).
     pub bins: BTreeMap<String, usize>,
 }
 
@@ -48,8 +48,8 @@ impl Brief {
 
     /// Same brief for only the columns of `domain`, and for the target if `domain` has one. The volunteers'
     /// table and the [`Task`], which is the purpose of the release, keep only these columns. The volunteers'
-    /// table always keeps its target, because a design for only the features may learn the purpose of the
-    /// release from it.
+    /// table always keeps its target, because a design for only the features may learn its [`Task`] from this
+    /// target.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if this brief or its volunteers lack a column of `domain`.
@@ -83,9 +83,10 @@ impl Brief {
         })
     }
 
-    /// Checks that the ε of a design's guarantee is at most the ε of the budget. This check is for noise that
-    /// was not calibrated to the budget. The ε compared is the smallest of the three that [`Guarantee::cost`]
-    /// gives for the whole record, the features and the label.
+    /// Checks that the ε of a design's guarantee is at most the ε of the budget. The check matters if a
+    /// parameter of the mechanism sets the scale of its noise, because this noise is not calibrated to the
+    /// budget. The ε compared is the smallest of the three that [`Guarantee::cost`] gives for the whole
+    /// record, the features and the label.
     ///
     /// # Errors
     /// [`Error::Parameter`], with both values of ε, if the ε of the guarantee is larger.
@@ -107,9 +108,9 @@ impl Brief {
 
     /// Table of the volunteers' records, for public, consenting and private volunteers alike. The records
     /// must have the columns of the domain, and their features must lie in the domain. The records may have a
-    /// target if the domain has none: a design for only the features may learn the purpose of the release
-    /// from this target. The records may lack a target if the domain has one: the volunteers are then
-    /// *unlabelled* (see [`labelled_volunteers`](Self::labelled_volunteers)).
+    /// target if the domain has none: a design for only the features may learn its [`Task`] from this target.
+    /// The records may lack a target if the domain has one: the volunteers are then *unlabelled* (see
+    /// [`labelled_volunteers`](Self::labelled_volunteers)).
     ///
     /// # Errors
     /// [`Error::NotApplicable`] if there are no volunteers. [`Error::Shape`] if a volunteer's features lie

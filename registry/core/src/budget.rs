@@ -142,7 +142,8 @@ pub fn check_delta(delta: f64, people: usize) -> Result<()> {
     Err(Error::DeltaOfVolunteers { delta, volunteers: people })
 }
 
-/// Exact sum of values of ε or δ, rounded once, upward: an upper bound on their total cost.
+/// Sum of values of ε or δ. It is computed exactly and rounded once, upward, so it is never below the exact
+/// sum.
 ///
 /// The sum is infinite if one value is infinite. Parts made by [`Budget::split`] or [`Budget::divide`] sum to
 /// their whole or less.

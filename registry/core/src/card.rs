@@ -18,7 +18,8 @@ impl fmt::Display for Unit {
     }
 }
 
-/// Remark on a card about statements of the designer that cannot be checked.
+/// Remark that a card adds to statements about the volunteers whose records shaped a design. Only the
+/// designer, who had these records, can check such statements.
 pub const AS_STATED: &str = "as stated by the designer; not checked";
 
 impl fmt::Display for Claim {
@@ -218,7 +219,8 @@ impl Notion {
         })
     }
 
-    /// Information that an adversary may learn about the person of the record.
+    /// Information that an adversary may learn about the protected person although the claim of this notion
+    /// holds, in words.
     fn may_learn(&self) -> String {
         match self {
             Self::LocalDp(dp) => match (dp.delta, dp.profile) {

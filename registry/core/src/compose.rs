@@ -2,8 +2,9 @@
 //!
 //! The *parts* of a composition are releases, each with its guarantee. The composition claims a notion of
 //! privacy for a [`Unit`] of a record (all, the features, or the label) only if *every* part that sees the
-//! unit claims the notion. A missing claim counts as an infinite ε. The composition has the disclosures and
-//! assumptions of all parts. Sums of ε and δ are exact and rounded once, upward.
+//! unit claims the notion. Without a claim of differential privacy for a unit, [`Guarantee::cost`] returns an
+//! infinite ε. The composition has the disclosures and assumptions of all parts. Sums of ε and δ are exact
+//! and rounded once, upward.
 
 use crate::{
     CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours, Notion, PacResistance,
@@ -14,9 +15,9 @@ use std::mem::discriminant;
 
 /// Guarantee of several releases of the same records (sequential composition). ε, δ and Fisher information
 /// add up. If the parts' local privacy profiles are known, they are composed too, which may give a smaller ε.
-/// For [`PacResistance`], the numbers of released samples add up, and the smallest budget applies. Perfect
-/// secrecy is kept, because parts draw independent randomness. The guarantee also holds if the outputs of
-/// earlier parts decide the mechanism of a later part.
+/// For [`PacResistance`], the numbers of released samples add up, and the composition has the smallest sample
+/// budget of its parts. Perfect secrecy is kept, because parts draw independent randomness. The guarantee
+/// also holds if the outputs of earlier parts decide the mechanism of a later part.
 ///
 /// For differential privacy the theorem is Dwork and Roth (2014), Theorem 3.16, or for privacy profiles Dong,
 /// Roth and Su (2022), Corollary 3.3.

@@ -98,7 +98,7 @@ pub struct Composed {
 #[derive(Debug, Clone)]
 struct Part {
     mechanism: Arc<dyn LocalMechanism>,
-    /// Positions of the mechanism's columns among all columns.
+    /// Positions of the mechanism's columns among the columns of the composition.
     columns: Vec<usize>,
     /// Number of coordinates of the mechanism's range, the set of points that its `encode` may return.
     /// `released` is the number of columns that the mechanism releases.
@@ -302,8 +302,10 @@ impl LocalMechanism for Composed {
         self.parts.iter().flat_map(shifted).collect()
     }
 
-    /// Joins the first pair of each part's own `worst_pairs` to one pair. A part that does not see `unit`
-    /// contributes the same coordinates to both points of the pair.
+    /// Pair of points that differ only in `unit` and whose outputs are easy to distinguish. It joins the
+    /// first pair of the `worst_pairs` of each part that sees `unit`. If such a part has no pair, two distant
+    /// points of the part's range replace it for [`Unit::Record`]. For other units, the result is then empty.
+    /// A part that does not see `unit` contributes the same coordinates to both points of the pair.
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         let pairs = self.parts.iter().map(|part| {
             let local = &part.mechanism;

@@ -3,9 +3,9 @@
 use crate::{Releases, Side};
 use serde::Serialize;
 
-/// Static facts of a plugin, which are known before any design. The conformance suite compares them with the
-/// design of the plugin's example. Claims of privacy are not among these facts, because they may depend on
-/// the parameters of a design.
+/// Static facts of a plugin, which are known before any design. The conformance suite, a set of tests for
+/// every plugin, compares these facts with a design for the plugin's example. Claims of privacy are not among
+/// these facts, because they may depend on the parameters of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Descriptor {
     /// Party that runs the mechanism.
@@ -109,8 +109,8 @@ impl From<Releases> for Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// Fractions of a second. A comparison includes such mechanisms by default.
+    /// Fractions of a second. By default, a comparison of mechanisms includes every quick one.
     Quick,
-    /// Longer, because the design trains something.
+    /// More than fractions of a second, for example because the design trains a network.
     Slow,
 }

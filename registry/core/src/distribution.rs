@@ -32,18 +32,19 @@ pub enum NoiseDistribution {
         /// Factor by which the expected product of two coordinates of one record changes: E\[w·w′ | u, u′\] =
         /// `pairs`·u·u′. Here u and u′ are the noise-free values, and w and w′ the released values, as signed
         /// distances from the centres in `moments`. The factor also applies to a coordinate of this block and
-        /// one of another `Unbiased` block with the same `lot`. It is 1 if the noises of the two coordinates
-        /// are independent. At 0, released products do not depend on noise-free products, or the dependence
-        /// is not described. It is 0 if no two coordinates of one record are ever reported together. It is
-        /// also 0 for the levels of a one-hot group, because a record has a 1 in only one level.
+        /// one of another `Unbiased` block with the same `lot`. The value is 1 if the noises of the two
+        /// coordinates are independent. The value 0 means that the expected products w·w′ do not depend on
+        /// u·u′, or that the dependence is not described. The value is 0 if no two coordinates of one record
+        /// are ever reported together. The value is also 0 for the levels of a one-hot group, because a
+        /// record has a 1 in only one level.
         pairs: f64,
-        /// Number of the random draw that the block comes from. Blocks that one mechanism releases have the
-        /// same number. Different parts of a composition have different numbers.
+        /// Identifier of the mechanism that releases the block. Blocks that one mechanism releases have the
+        /// same `lot`. Different parts of a composition have different ones.
         #[serde(default)]
         lot: usize,
     },
-    /// Additive noise of mean zero that is dependent across the records of a release. The noise variance of a
-    /// single record therefore cannot correct results that are learned from all records.
+    /// Additive noise of mean zero that is dependent across the records of a release. Results computed from
+    /// all records can therefore not be corrected for noise with the noise variance of a single record.
     Shared {
         /// Number of coordinates.
         width: usize,
@@ -157,8 +158,9 @@ impl Coordinate {
         Self { center: 0.0, constant: variance, slope: 1.0, lot: None }
     }
 
-    /// Coordinate with unbiased noise; `None` unless `pairs` and the `slope` of `moments` are above zero.
-    /// Otherwise released squares or products do not determine noise-free ones in expectation.
+    /// Coordinate with unbiased noise; `None` unless `pairs` and the `slope` of `moments` are above zero. If
+    /// one of the two numbers is zero, released squares or products do not determine noise-free ones in
+    /// expectation.
     fn unbiased(moments: &Moments, pairs: f64, lot: usize) -> Option<Self> {
         let Moments { center, constant, slope } = *moments;
         (slope > 0.0 && pairs > 0.0).then_some(Self { center, constant, slope, lot: Some((lot, pairs)) })

@@ -177,7 +177,7 @@ impl Factor {
         }
     }
 
-    /// Moves a finite point into the set: clamps it to an interval, moves it to the nearest vertex of a
+    /// Moves a finite point into the set: clamps it to an interval, moves it to the nearest point of a
     /// one-hot group, or moves it towards the centre of a ball or polytope.
     fn project(&self, point: &mut [f64]) {
         match self {
@@ -363,8 +363,8 @@ impl Domain {
         join(self.factors.iter().map(Factor::l2_farthest))
     }
 
-    /// Centre of the domain (d values): the middle of intervals, of a group's vertices and of balls, and the
-    /// stated centre of a polytope.
+    /// Centre of the domain (d values): the middle of each interval and ball, the mean of the points of each
+    /// one-hot group, and the stated centre of each polytope.
     pub fn center(&self) -> Vec<f64> {
         self.factors.iter().flat_map(Factor::center).collect()
     }
@@ -470,7 +470,8 @@ fn l1_norm(point: &[f64]) -> f64 {
     point.iter().map(|x| x.abs()).sum()
 }
 
-/// ℓ₂ norm, scaled by the largest coordinate so that no square overflows.
+/// ℓ₂ norm. The coordinates are divided by the largest absolute value before they are squared, so that no
+/// square overflows.
 fn l2_norm(point: &[f64]) -> f64 {
     let unit = point.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     if unit == 0.0 {

@@ -19,7 +19,7 @@ pub struct Guarantee {
     pub claims: Vec<Claim>,
     /// Claims of each release of a design, in words, if the parameters of the claims depend on the released
     /// records. A design is public, so it must not contain such parameters. The guarantee of a release states
-    /// them in `claims`.
+    /// these claims, with their parameters, in `claims`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each_release: Vec<String>,
     /// Information that an adversary learns exactly.
@@ -247,10 +247,11 @@ impl CramerRao {
     ///   distance √(2 − 2ρ) is a metric and at most s√Iᵢᵢ/2, so ρ ≥ 1 − s²Iᵢᵢ/8. The bound with the smallest
     ///   such ρ is largest at s² = 8/(3Iᵢᵢ), or at s = w if w² is smaller.
     ///
-    /// For noise on a lattice, the claimed information compares neighbouring points of the lattice. The bound
-    /// 1/(Iᵢᵢ + P) is then the bound of Weiss and Weinstein (1985), up to a relative difference of (step/w)²,
-    /// where step is the distance between neighbouring points of the lattice. This difference is below the
-    /// printed digits. For one-hot levels, and for a number that is released exactly, the bound is 0.
+    /// For noise on a lattice, the claimed Iᵢᵢ is computed from the χ² divergence between the outputs for two
+    /// neighbouring points of the lattice. The bound 1/(Iᵢᵢ + P) is then the bound of Weiss and Weinstein
+    /// (1985), up to a relative difference of (step/w)², where step is the distance of these points. This
+    /// difference is below the printed digits. For one-hot levels, and for a number that is released exactly,
+    /// the bound is 0.
     ///
     /// ```
     /// use scumble_core::{CramerRao, Domain, RecordDomain, TargetDomain};
@@ -310,8 +311,8 @@ mod information {
 
 /// Resistance to recovery: no adversary recovers a record within `error` with probability 1 −
 /// `confidence_gap` or more, as long as at most `budget` samples are released. It is proven only if the
-/// records' coordinates are independent and normally distributed. Each released mixture of records and each
-/// record that the release's secret key may map count as one sample.
+/// records' coordinates are independent and normally distributed. A *sample* is a released row, which mixes
+/// several records, or a record that the release's secret key may map.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PacResistance {
     /// Largest ℓ₂ distance from the record that counts as recovery.

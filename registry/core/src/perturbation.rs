@@ -27,10 +27,10 @@ pub struct DescribedNoise {
     pub coordinates: Range<usize>,
     /// Kind of distance between two points. It says whether the privacy cost follows from the distance.
     pub distance: Distance,
-    /// Scale of the noise of each of the k coordinates.
+    /// Scale of the noise of each of the k coordinates: bⱼ or σⱼ in the formula of [`Distance`].
     pub scales: Vec<f64>,
     /// Sensitivity for which the noise was calibrated: the largest `distance` between any two points of the
-    /// mechanism's range, over these coordinates, each divided by the scale of its noise.
+    /// mechanism's range. The distance uses only these k coordinates.
     pub sensitivity: f64,
     /// Variance of the noise of each of the k coordinates.
     pub variances: Vec<f64>,

@@ -1,5 +1,6 @@
-//! Plugins. A plugin describes one mechanism and contains the functions that make it. The list and the
-//! descriptions of mechanisms, the comparison, the conformance suite and the audit are made from plugins.
+//! Plugins. A plugin describes one mechanism and contains the functions that make it. Programs find
+//! mechanisms through plugins: to list, describe and compare them, to run the conformance suite (tests for
+//! every plugin), and to audit claims by attacks.
 
 use crate::{
     Brief, Budget, Descriptor, Design, Designed, Domain, Error, RecordDomain, Result, Table, Target,
@@ -31,8 +32,8 @@ pub struct Plugin {
     /// and take minutes. Callers use [`design`](Self::design) instead, which first checks the names of the
     /// parameters.
     pub learn: fn(Value, &Brief) -> Result<Value>,
-    /// Builds the mechanism of a state, whether it was learned just now or read from a file. It checks every
-    /// number in the state.
+    /// Builds the mechanism from a state that `learn` returned or that was read from a file. The function
+    /// checks every number in the state.
     pub build: fn(&Value) -> Result<Designed>,
     /// Returns an example that the mechanism applies to, for the conformance suite and the description of the
     /// mechanism.

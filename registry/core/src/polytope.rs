@@ -151,8 +151,9 @@ fn farthest_along(center: &[f64], bounds: &[(f64, f64)], direction: &[f64]) -> V
     point
 }
 
-/// Orthonormalised outward normals of these faces, in order. Also returns, for each normal, its components
-/// along the earlier orthonormalised vectors, followed by the length of the rest of the normal.
+/// Orthonormalised outward normals of these `faces`, in order. A face is (pair number, side), as in
+/// [`normal`]. Also returns, for each normal, its components along the earlier orthonormalised vectors,
+/// followed by the length of the rest of the normal.
 fn orthonormal(faces: &[(usize, f64)], dim: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let (mut units, mut triangle): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (vec![], vec![]);
     for face in faces {

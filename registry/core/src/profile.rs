@@ -19,7 +19,8 @@ pub struct PrivacyProfile {
     log_factor: f64,
 }
 
-/// Relative margin added to μ, and largest `log_factor` at which [`PrivacyProfile::gaussian_mu`] states a μ.
+/// Relative margin added to the μ that [`PrivacyProfile::bounded_range`] and [`PrivacyProfile::gaussian_mu`]
+/// compute. Also the largest `log_factor` at which [`PrivacyProfile::gaussian_mu`] returns a value.
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl PrivacyProfile {
@@ -30,9 +31,10 @@ impl PrivacyProfile {
 
     /// Profile of a selection whose privacy loss has ε-bounded range: for each pair of neighbours, the loss
     /// lies between t − ε and t for some t. An example is the exponential mechanism, which selects a
-    /// candidate of score u with the weight exp(ε·u/2Δ), for scores of sensitivity Δ (Durfee and Rogers
-    /// 2019). The profile is that of Gaussian differential privacy at μ = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), the μ
-    /// that pure differential privacy at ε/2 implies. Φ is the standard normal distribution function.
+    /// candidate of score u with a probability proportional to exp(ε·u/(2Δ)), for scores of sensitivity Δ
+    /// (Durfee and Rogers 2019). Pure differential privacy at ε/2 implies Gaussian differential privacy at μ
+    /// = 2Φ⁻¹(e^(ε/2)/(1 + e^(ε/2))), where Φ is the standard normal distribution function. The profile is
+    /// that of Gaussian differential privacy at this μ.
     ///
     /// Because of the bounded range, the output distribution of each of two neighbours can be simulated from
     /// one toss of a coin. The two coins have probabilities p and q of heads, whose odds have the ratio e^ε

@@ -76,9 +76,9 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::UnknownPlugin`] for a plugin that is not available. [`Error::State`] for a state from which
-    /// the plugins of `origin` cannot build a mechanism. The plugin's own errors for the numbers in the
-    /// state. [`Error::PrivateVolunteers`] for a design that private volunteers' records shaped, without a
-    /// claim for these volunteers.
+    /// the plugins of `origin` cannot build a mechanism. Also the errors of the plugins for numbers in the
+    /// state, and of [`Design::composed`] for the parts of a composition. [`Error::PrivateVolunteers`] if
+    /// private volunteers' records shaped the design and its guarantee has no claim for these volunteers.
     pub fn build(&self, origin: Origin, state: Value) -> Result<Design> {
         let design = match &*origin.plugin {
             Origin::COMPOSED => {

@@ -36,8 +36,8 @@ pub fn check_held(plugin: &str, parameter: &str, counts: &[usize], bytes: usize)
 }
 
 /// Checks that all weights and biases of a network take no more than [`MOST_BYTES`]. `widths` are the widths
-/// of its layers, beginning with the input. `bytes` is the size of each weight, with everything that a
-/// training keeps for it.
+/// of its layers, beginning with the input. `bytes` is the number of bytes that a training stores for each
+/// weight or bias.
 ///
 /// # Errors
 /// Same errors as [`check_held`].

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Key of a release. It maps records in the clear to the space of the released rows: see [`view`](Key::view).
 /// No guarantee covers the mapped records.
 ///
-/// `scumble-custody` documents how designs and secrets are saved.
+/// The documentation of the crate `scumble-custody` explains how designs and secrets are saved.
 #[derive(Clone)]
 pub enum Key {
     /// No key, because none is needed: a model trained on the release is used on records in the clear.

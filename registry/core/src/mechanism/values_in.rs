@@ -7,11 +7,11 @@
 /// x·(k − 1) then moves almost half of the records with v = 0 to the value 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValuesIn {
-    /// Same units as in the input records: value v is near x = v/(k − 1). The decoded value is x·(k − 1),
-    /// rounded.
+    /// Same units as in the input records: value v is encoded as a number x near v/(k − 1). The decoded value
+    /// is x·(k − 1), rounded.
     #[default]
     Units,
-    /// Uniform in bins: value v has x in [v/k, (v + 1)/k). The decoded value is ⌊x·k⌋.
+    /// Uniform in bins: value v is encoded as a random x in [v/k, (v + 1)/k). The decoded value is ⌊x·k⌋.
     Bins,
     /// Target like [`Bins`](Self::Bins), features like [`Units`](Self::Units).
     TargetInBins,
