@@ -3,8 +3,8 @@
 //! The mean gain of a mechanism over T trials varies for two reasons. First, other test records would give
 //! other scores. A test record may be in several trials, so this variance does not shrink as 1/T. Second,
 //! each trial has its own noise and training records. The test estimates both variances. The first follows
-//! from the [influences](super::influence) of the test records, summed over trials. The second is the variance
-//! between the trials' gains that the choice of test records does not explain.
+//! from the [influences](super::influence) of the test records, summed over trials. The second is the
+//! variance between the trials' gains that the choice of test records does not explain.
 
 use super::Metric;
 use super::influence::GROUPS;

@@ -10,8 +10,8 @@ use scumble_core::{Origin, number};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// [`Store`] of finished trials. The key of a trial is a digest of all inputs of its cell (one mechanism at one
-/// ε), with the trial and the scorer.
+/// [`Store`] of finished trials. The key of a trial is a digest of all inputs of its cell (one mechanism at
+/// one ε), with the trial and the scorer.
 pub(super) struct Stored<'a> {
     store: Store<Scored>,
     metrics: Vec<Metric>,

@@ -425,7 +425,8 @@ impl Run<'_> {
     }
 
     /// Accuracy on test records of the rules that the people who validate choose. `clean` and
-    /// `private` each hold two sets of records: first those of the people who validate, then the test records.
+    /// `private` each hold two sets of records: first those of the people who validate, then the test
+    /// records.
     fn accuracy(
         &self,
         job: &Job,

@@ -213,9 +213,9 @@ fn inverse(weights: ArrayView2<f64>) -> Result<Array2<f64>> {
 /// Along axis i, ln w falls at least at the rate √((V − E)/Dᵢᵢ). Here V is the potential (λ/4)·nᵢ² along the
 /// axis above its least value, and D = Π⁻¹ is `stiffness`. E is an upper bound on the energy along axis i,
 /// also above the least potential. It is an upper bound on the total energy, less a lower bound on the energy
-/// along all other axes. The product of the states along the axes gives the upper bound (the terms of the equation
-/// that couple two axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D, where κ is the least
-/// eigenvalue of D scaled to a unit diagonal.
+/// along all other axes. The product of the states along the axes gives the upper bound (the terms of the
+/// equation that couple two axes vanish by symmetry). The lower bound comes from κ·diag(D) ≤ D, where κ is
+/// the least eigenvalue of D scaled to a unit diagonal.
 fn cut(lambda: f64, stiffness: &Array2<f64>, bounds: &[(f64, f64)]) -> Result<(Vec<(f64, f64)>, f64)> {
     let d = bounds.len();
     let unit = Array2::from_shape_fn((d, d), |(i, j)| {

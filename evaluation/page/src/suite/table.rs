@@ -188,8 +188,8 @@ pub(super) fn heading(goal: Goal) -> String {
 }
 
 /// Text of a table cell: the recommended mechanism, its score, and its worth. If models also learn from
-/// volunteers' labels, another number replaces the worth. It is the number of clean records that would improve
-/// a model of the volunteers' records as much as the release does.
+/// volunteers' labels, another number replaces the worth. It is the number of clean records that would
+/// improve a model of the volunteers' records as much as the release does.
 fn cell(choice: &Choice, scores: &Scores) -> String {
     let Some((_, row)) = choice.best else {
         let (title, row) = choice.highest;
