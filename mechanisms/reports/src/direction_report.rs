@@ -272,9 +272,9 @@ struct Parameters {
     /// at most one direction for every eight volunteers. The default follows a public rule from ε, the number
     /// of people (--people, else 10,000) and the number of labels.
     directions: Option<usize>,
-    /// Share of the volunteers whose coordinates form a vector longer than the clipping norm, from 0 to below
-    /// 1. A larger share means less noise, but moves the estimated means toward the volunteers' mean. The
-    /// default is 0.1.
+    /// Share of the volunteers whose coordinates form a vector longer than the clipping norm, in [0, 1). A
+    /// larger share means less noise, but moves the estimated means toward the volunteers' mean. The default
+    /// is 0.1.
     clipped: Option<f64>,
 }
 
