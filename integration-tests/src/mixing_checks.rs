@@ -127,7 +127,7 @@ pub fn resistance(release: &Release) -> Option<PacResistance> {
 
 /// Returns the faults of a `key` of `mechanism` that may answer `most` queries.
 ///
-/// `queries` are different records: more than twice as many as there are columns, and at least one more than
+/// `queries` are different records: more than twice the number of columns, and at least one more than
 /// `most`.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! `plugin-template-curator`: a plugin for scumble, in which a trusted curator releases a statistic of all
 //! records.
 //!
-//! As generated, it releases the noisy mean of every number, as one row. Parts to replace:
+//! The generated code releases the noisy mean of every number, as one row. Parts to replace:
 //!
 //! | part | place |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! `plugin-template-local`: a plugin for scumble, in which each person randomises their own record.
 //!
-//! As generated, each person rounds every number of their record to one of equal steps between its public
-//! bounds. Discrete Laplace noise is added to the number of the step, an integer. Parts to replace:
+//! In the generated code, each person rounds every number of their record to one of equal steps between its
+//! public bounds. Discrete Laplace noise is added to the number of the step, an integer. Parts to replace:
 //!
 //! | part | place |
 //! |---|---|

@@ -1,6 +1,7 @@
 //! `plugin-template-noise`: a plugin for scumble, which adds noise to every number of a record.
 //!
-//! As generated, it adds discrete Laplace noise with a scale from the domain's ℓ₁ diameter. Parts to replace:
+//! The generated code adds discrete Laplace noise with a scale from the domain's ℓ₁ diameter. Parts to
+//! replace:
 //!
 //! | part | place |
 //! |---|---|

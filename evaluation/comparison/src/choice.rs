@@ -17,17 +17,11 @@ pub struct Goal {
 /// Text for people.
 impl fmt::Display for Goal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let trusted = match self.trust {
-            Trust::Nobody => "nobody",
-            Trust::Shuffler => "a shuffler",
-            Trust::Curator => "a curator",
-            Trust::Model => "a curator: model",
-        };
-        let protects = match self.protects {
-            Unit::Label => "the label (features in the clear)".to_owned(),
-            other => other.to_string(),
-        };
-        write!(formatter, "{protects}, trusting {trusted}")
+        let Self { protects, trust } = self;
+        match protects {
+            Unit::Label => write!(formatter, "the label (features in the clear), trusting {trust}"),
+            _ => write!(formatter, "{protects}, trusting {trust}"),
+        }
     }
 }
 

@@ -118,24 +118,24 @@ impl Comparison {
 impl Comparison {
     /// Adds to each [`Reference`] (score without a release), except for the baseline, the p-value of a
     /// significance test against the baseline.
-    pub(super) fn judge_references(&self, references: &mut [Reference]) {
-        let tested = self.tested();
-        let is_baseline = |reference: &&Reference| reference.knows == Knows::Guess;
-        let baselines: Vec<Reference> = references.iter().filter(is_baseline).cloned().collect();
-        for own in references.iter_mut().filter(|reference| reference.knows != Knows::Guess) {
-            let is_own = |other: &&Reference| other.scorer == own.scorer && other.metric == own.metric;
-            let Some(baseline) = baselines.iter().find(is_own) else { continue };
+    pub(super) fn judge_references(references: &mut [Reference], tested: usize) {
+        let p_value = |own: &Reference| {
+            let is_baseline = |other: &&Reference| {
+                other.knows == Knows::Guess && other.scorer == own.scorer && other.metric == own.metric
+            };
+            let baseline = references.iter().find(is_baseline).filter(|_| own.knows != Knows::Guess)?;
             let influences = [&own.influences[..], &baseline.influences];
             let gain = Gain::new(own.metric, [&own.scores, &baseline.scores], influences, tested);
-            own.p_value = Some(gain.map_or(1.0, |gain| gain.p_value()));
-        }
+            Some(gain.map_or(1.0, |gain| gain.p_value()))
+        };
+        let p_values: Vec<Option<f64>> = references.iter().map(p_value).collect();
+        references.iter_mut().zip(p_values).for_each(|(own, p_value)| own.p_value = p_value);
     }
 
     /// Adds to each row of a model its [`Worth`] in clean records, and a significance test ([`Against`])
     /// against the better of two predictions without a release. If a model learned from volunteers' records,
     /// also adds the number of clean records that would improve this model as much as the release does.
-    pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize) {
-        let tested = self.tested();
+    pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize, tested: usize) {
         for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
             let (scorer, metric) = (rows[0].scorer.clone(), rows[0].metric);
             let own = || references.iter().filter(|other| other.scorer == scorer && other.metric == metric);

@@ -86,9 +86,10 @@ impl Comparison {
         let metric_baseline = |metric: Metric| baseline_scores.get(&metric).cloned().unwrap_or_default();
         let mut references =
             self.references(&cells[released..], reference_scores, metric_baseline, volunteers);
-        self.judge_references(&mut references);
+        let tested = self.tested();
+        Self::judge_references(&mut references, tested);
         let mut rows = self.rows(&cells[..released], release_scores, train_records, split.asked.len())?;
-        self.judge(&mut rows, &references, train_records);
+        self.judge(&mut rows, &references, train_records, tested);
         let baselines: BTreeMap<Metric, f64> =
             baseline_scores.iter().map(|(metric, sample)| (*metric, mean_and_sd(&sample.scores).0)).collect();
         Ok(Outcome {

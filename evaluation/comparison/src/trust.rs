@@ -1,6 +1,7 @@
 //! Trust models: local, shuffler and curator.
 
 use serde::Serialize;
+use std::fmt;
 
 /// Trust model: the party that is trusted with more than the release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -19,4 +20,16 @@ pub enum Trust {
 impl Trust {
     /// All trust models, from the least trust to the most.
     pub const ALL: [Self; 4] = [Self::Nobody, Self::Shuffler, Self::Curator, Self::Model];
+}
+
+/// Text for people: the trusted party, and the word `model` if it releases a model.
+impl fmt::Display for Trust {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Nobody => "nobody",
+            Self::Shuffler => "a shuffler",
+            Self::Curator => "a curator",
+            Self::Model => "a curator: model",
+        })
+    }
 }

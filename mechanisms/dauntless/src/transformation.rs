@@ -119,8 +119,8 @@ impl Shape {
     /// Probability that a matrix of weights is redrawn. It equals the total variation distance between the
     /// distribution of the final matrix and the distribution of a matrix that is never redrawn.
     ///
-    /// As d = `dim` grows, the probability that a d × d matrix of independent entries has a condition number
-    /// of d·x or more tends to 1 − e^(−2/x − 2/x²) (Edelman 1988, for normal entries; Tao and Vu 2010, for
+    /// The probability that a d × d matrix of independent entries has a condition number of d·x or more tends
+    /// to 1 − e^(−2/x − 2/x²) as d = `dim` grows (Edelman 1988, for normal entries; Tao and Vu 2010, for
     /// others).
     pub(crate) fn redrawn(&self, dim: usize) -> f64 {
         match self.weights {

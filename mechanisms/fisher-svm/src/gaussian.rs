@@ -21,7 +21,7 @@ pub(crate) const NAME: &str = "fisher-gaussian";
 /// weights the errors of a reconstruction by column ([`Weights`]). λ is the weight of the noise's variance
 /// relative to its Fisher information.
 ///
-/// Of all noise distributions, this one has the least Tr(Π⁻¹I) + λ·Tr(V), with the Fisher information I and
+/// This noise distribution has the least Tr(Π⁻¹I) + λ·Tr(V) of all, with the Fisher information I and
 /// the covariance V (Farokhi, Theorem 2.4). The label is released in the clear.
 ///
 /// For a diagonal Π with entries ϑ, each coordinate has discrete Gaussian noise with its own σ = (λϑ)^{−1/4}.

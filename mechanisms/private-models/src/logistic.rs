@@ -26,7 +26,7 @@ const NAME: &str = "private-logistic";
 /// of the weights over the second half of the steps. For two classes, the model predicts the logit of the
 /// second class. For more classes, it predicts one logit per class.
 ///
-/// By default, the number of steps is nμ/(3√p), limited to the range from 10 to 200. Here n is the number of
+/// The default number of steps is nμ/(3√p), limited to the range from 10 to 200. Here n is the number of
 /// records, p is the number of weights, and μ-Gaussian differential privacy corresponds to the budget. By
 /// default, C is ½ and the learning rate is 16. At an infinite ε, there is no noise and no privacy claim.
 ///

@@ -222,7 +222,7 @@ fn unit(distance: Distance) -> CoupledUnit {
 }
 
 /// Total declared and found distances over the blocks with one kind of distance (a variant of [`Distance`]).
-/// Of the three kinds, the kind with the largest ratio of found to declared distance is returned. A block in
+/// The kind with the largest ratio of found to declared distance is returned. A block in
 /// which no pair differs is not protected by the claim, and is left out.
 fn summed(blocks: &[Block]) -> Option<Coupled> {
     let sum_by = |distance: Distance| {

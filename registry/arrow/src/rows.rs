@@ -62,12 +62,8 @@ impl<B: Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send> Ro
                     "the columns of a batch differ from those of the first batch: {name:?} is missing"
                 )));
             };
-            let values = Values::from_array(array.as_ref()).ok_or_else(|| {
-                self.refuse(format!(
-                    "column {name:?} holds {}, which are not supported; use numbers, text, booleans or dates",
-                    values_of(array.data_type())
-                ))
-            })?;
+            let values = Values::from_array(array.as_ref())
+                .ok_or_else(|| Error::unsupported(&self.source, name, &values_of(array.data_type())))?;
             Ok((place, values))
         };
         encoder.places().map(column).collect()

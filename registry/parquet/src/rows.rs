@@ -130,11 +130,7 @@ impl<R: ChunkReader + 'static> Rows<R> {
 
     fn column(&self, place: usize) -> Result<Column> {
         let name = self.header.get(place).map_or("", String::as_str);
-        let unsupported = |what: &str| {
-            self.refuse(format!(
-                "column {name:?} holds {what}, which are not supported; use numbers, text, booleans or dates"
-            ))
-        };
+        let unsupported = |what: &str| Error::unsupported(&self.source, name, what);
         let Some(leaf) = self.leaves.get(place).copied().flatten() else {
             return Err(unsupported(NESTED));
         };

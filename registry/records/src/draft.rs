@@ -118,7 +118,7 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
                 let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
                 write!(text, "\n{remark}[[column]]\n{}", to_toml(&column))
             }
-            Err(reason) => write!(text, "\n# {name:?} is left out: {reason}.\n"),
+            Err(reason) => write!(text, "\n# {name:?}{LEFT_OUT}{reason}.\n"),
         };
     }
     if columns == 0 {
@@ -127,6 +127,15 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     }
     Schema::from_toml(&text, &file)?;
     Ok(text)
+}
+
+/// Words between the name of a column that a draft leaves out and the reason.
+const LEFT_OUT: &str = " is left out: ";
+
+/// Remarks of a draft about the columns that it leaves out: the name of the column, and the reason.
+pub fn left_out(draft: &str) -> impl Iterator<Item = &str> {
+    let remarks = draft.lines().filter_map(|line| line.strip_prefix("# "));
+    remarks.filter(|remark| remark.starts_with('"') && remark.contains(LEFT_OUT))
 }
 
 /// Summary of a column's cells.

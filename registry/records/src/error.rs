@@ -123,6 +123,14 @@ pub enum Error {
 const HIDDEN: &str = "the value, which is not shown here, does not fit the column";
 
 impl Error {
+    /// Error about a column of `file` whose content, for example `lists or groups`, is not supported.
+    pub fn unsupported(file: &str, column: &str, content: &str) -> Self {
+        let problem = format!(
+            "column {column:?} holds {content}, which are not supported; use numbers, text, booleans or dates"
+        );
+        Self::Unreadable { file: file.into(), problem }
+    }
+
     /// Returns the error without the value of the cell or the id. It is for logs on a machine that does not
     /// belong to the owner of the records.
     ///

@@ -33,7 +33,7 @@ pub mod written;
 
 pub use cell::Cell;
 pub use decoder::{DESIGN, Decoded, Decoder, Values};
-pub use draft::{NO_TEXT, draft};
+pub use draft::{NO_TEXT, draft, left_out};
 pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
 pub use error::{Error, Result};
 pub use held::{Held, Stored, Zone};

@@ -632,8 +632,13 @@ fn solve_multiplicative(
 /// Formats δ to four significant digits, rounded up. A factor of 1 − 1e-12 before the rounding absorbs
 /// floating-point error.
 fn shortly_up(delta: f64) -> String {
-    let unit = 10f64.powf(delta.log10().floor() - 3.0);
-    format!("{:.3e}", (delta / unit * (1.0 - 1e-12)).ceil() * unit)
+    shortly(delta, |digits| (digits * (1.0 - 1e-12)).ceil())
+}
+
+/// Formats a number with four significant digits, which `round` rounds to a whole number.
+fn shortly(number: f64, round: fn(f64) -> f64) -> String {
+    let unit = 10f64.powf(number.log10().floor() - 3.0);
+    format!("{:.3e}", round(number / unit) * unit)
 }
 
 /// Smallest ε with four decimal places. A smaller ε has four significant digits.
@@ -651,10 +656,7 @@ fn up(epsilon: f64) -> String {
 fn down(epsilon: f64) -> String {
     match epsilon == 0.0 || epsilon >= SMALLEST_PLAIN {
         true => format!("{:.4}", (epsilon * 1e4).floor() / 1e4),
-        false => {
-            let unit = 10f64.powf(epsilon.log10().floor() - 3.0);
-            format!("{:.3e}", (epsilon / unit).floor() * unit)
-        }
+        false => shortly(epsilon, f64::floor),
     }
 }
 

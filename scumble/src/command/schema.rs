@@ -2,7 +2,7 @@
 
 use super::reading::Reading;
 use super::{Failure, complain, new_file, print, print_json, refuse_overlaps};
-use crate::records::{Schema, csv, draft, stream};
+use crate::records::{Schema, csv, draft, left_out, stream};
 use crate::{custody, datasets};
 use clap::Args;
 use serde_json::json;
@@ -12,9 +12,6 @@ const EXAMPLES: &str = "\
 Examples:
   scumble schema people.csv --output people.toml
   scumble schema --data wine --records wine.csv";
-
-/// Words of a draft's remark about a column that it leaves out.
-const LEFT_OUT: &str = "\" is left out: ";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -97,11 +94,9 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     if !schema.is_draft() {
         return print(&format!("{output} holds the publicly known bounds and levels of\n\n{columns}"));
     }
-    let left_out =
-        text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(LEFT_OUT));
-    let left_out: String = left_out.map(|line| format!("\n  {line}")).collect();
+    let remarks: String = left_out(&text).map(|remark| format!("\n  {remark}")).collect();
     print(&format!(
-        "{output} holds a draft schema of\n\n{columns}{left_out}\n\n\
+        "{output} holds a draft schema of\n\n{columns}{remarks}\n\n\
          Its bounds and levels come from the records, and so disclose information about them. You may \
          compare\n\
          mechanisms with the draft. Before you release anything, replace the bounds and levels by publicly \

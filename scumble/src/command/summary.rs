@@ -2,7 +2,7 @@
 //! the commands that design them. The worth of a release is the number of records in the clear that would
 //! give the same score.
 
-use crate::compare::{Choice, Comparison, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
+use crate::compare::{Choice, Comparison, Goal, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
 use crate::core::{Unit, number};
 use comfy_table::{Table, presets};
 use console::style;
@@ -81,10 +81,7 @@ pub(super) fn split_note(comparison: &Comparison) -> &'static str {
 
 /// Formats the data, the metric, the numbers of records and the trials.
 fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> String {
-    let trials = match comparison.trials {
-        1 => "one trial".to_owned(),
-        trials => format!("{trials} trials"),
-    };
+    let trials = trials_in_words(comparison.trials);
     let split = split_note(comparison);
     let designed = match (outcome.volunteers, comparison.splitting.unlabelled) {
         (0, _) => String::new(),
@@ -102,6 +99,13 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
         outcome.test_records,
         comparison.seed,
     )
+}
+
+fn trials_in_words(trials: usize) -> String {
+    match trials {
+        1 => "one trial".to_owned(),
+        trials => format!("{trials} trials"),
+    }
 }
 
 /// Formats the recommended mechanisms, at as many budgets as fit into `width`.
@@ -142,7 +146,7 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize, hints: Hints) -> St
 fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
     let (_, row) = choices.iter().find(|choice| choice.best.is_none())?.highest;
     let (trials, baseline) = (row.trials, row.against?.baseline);
-    let with = if trials == 1 { "one trial".to_owned() } else { format!("{trials} trials") };
+    let with = trials_in_words(trials);
     let more = match trials {
         ..20 => format!("; try {}20", hints.trials),
         20..100 => format!("; try {}{}", hints.trials, 4 * trials),
@@ -165,9 +169,9 @@ fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
                 None => format!("no evidence\n[{} {}]", shortened(title), scores.metric.shown(row.mean)),
             }
         });
-        // A remark below the table says that the features leave in the clear.
-        let goal = choices[0].goal.to_string().replace(" (features in the clear)", " (label DP)");
-        let goal = goal.replace(", trusting", ",\ntrusting");
+        // A remark below the table says that label DP leaves the features in the clear.
+        let Goal { protects, trust } = choices[0].goal;
+        let goal = format!("{protects},\ntrusting {trust}");
         table.add_row(std::iter::once(goal).chain(cells));
     }
     table.trim_fmt()
