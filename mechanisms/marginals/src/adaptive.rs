@@ -7,9 +7,11 @@ use crate::columns::Columns;
 use crate::counts::{Clique, Counts, Pairs, TablePlan, cells};
 use crate::curator::{Common, Curator, State, example};
 use crate::forest::{Forest, pairs};
+use crate::merging::Merging;
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals, summed_over};
 use crate::scores;
+use ndarray::{Array1, Array2, Ix2};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{Brief, Descriptor, Output, Result, TargetDomain, interrupt, register};
@@ -23,9 +25,13 @@ const NAME: &str = "adaptive-marginals";
 const AT_FIRST: f64 = 0.5;
 /// Fraction of a round's budget that the round spends to choose its table.
 const CHOICE_SHARE: f64 = 0.1;
-/// Largest number of rounds planned at the start. The budget that the initial tables leave is divided equally
-/// among the planned rounds.
+/// Number of rounds planned at the start, if there are enough tables. The budget that the initial tables leave
+/// is divided equally among the planned rounds.
 const ROUNDS: usize = 8;
+/// Largest number of rounds planned for pairs of columns that may form a cycle. More than [`ROUNDS`] are planned
+/// if the expected noise of a table is then at most [`MOST_NOISE`] of all records.
+const MOST_ROUNDS: usize = 64;
+const MOST_NOISE: f64 = 0.3;
 
 /// Sets of columns whose joint tables of counts the mechanism may measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +70,10 @@ impl Program for Rounds {
     const NAME: &'static str = NAME;
     const CHOOSES: bool = true;
 
+    fn merges(&self) -> bool {
+        self.workload == Workload::AllPairs
+    }
+
     fn check(&self, _columns: &Columns) -> Result<()> {
         Ok(())
     }
@@ -74,59 +84,113 @@ impl Program for Rounds {
     }
 
     fn ask(&self, columns: &Columns, total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
-        let levels = columns.levels();
         let (target, others) = self.parts(columns);
         let first = first(target, &others);
         let mut measured = vec![];
         for clique in &first {
             measured.push(answers.measure(clique, AT_FIRST / first.len() as f64)?);
         }
+        let (mut levels, mut originals) = (columns.levels(), vec![]);
+        if self.merges() {
+            let merging = Merging::from_measured(&measured, columns.grids(), total);
+            answers.merge(&merging.to)?;
+            levels = merging.levels();
+            measured = measured.iter().map(|table| merging.merge(table)).collect();
+            originals = merging.originals;
+        }
         let mut residuals = Residuals::from_measured(&levels, &measured, total)?;
-        let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
         let mut left = 1.0 - AT_FIRST;
-        let mut forest = Forest::new(columns.len());
-        let mut chosen: Vec<Clique> = vec![];
-        while rounds > 0 {
-            let candidates: Vec<(usize, usize)> =
-                pairs(0..others.len()).filter(|pair| !forest.connects(*pair)).collect();
-            let share = left / rounds as f64;
-            let table_share = share * (1.0 - CHOICE_SHARE);
-            let noise = |clique: &Clique, purse: &Purse| {
-                scores::expected_noise(purse.scale(table_share), cells(&levels, clique))
+        // Tables with a target must form a junction tree, because their columns share the target.
+        let mut tree = Tree::new(columns.len());
+        let mut unmeasured: Vec<(usize, usize)> = pairs(0..others.len()).collect();
+        let noise = |clique: &Clique, purse: &Purse, share: f64| {
+            scores::expected_noise(purse.scale(share * (1.0 - CHOICE_SHARE)), cells(&levels, clique))
+        };
+        let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
+        if target.is_none() {
+            let widest = unmeasured
+                .iter()
+                .map(|(one, other)| vec![*one, *other])
+                .max_by_key(|pair| cells(&levels, pair));
+            let affordable = |rounds: &usize| {
+                widest.as_ref().is_some_and(|pair| {
+                    noise(pair, answers.purse(), left / *rounds as f64) <= MOST_NOISE * residuals.total()
+                })
             };
+            let most = MOST_ROUNDS.min(unmeasured.len());
+            rounds = (rounds + 1..=most).rev().find(affordable).unwrap_or(rounds);
+        }
+        while rounds > 0 {
+            if target.is_some() {
+                unmeasured.retain(|pair| !tree.forest.connects(*pair));
+            }
+            let share = left / rounds as f64;
             let purse = answers.purse().clone();
-            let known = Known::from_residuals(&residuals, target, &others);
+            let known = Known::from_residuals(&residuals, target, &others, &tree)?;
             let score = |counts: &Counts| {
                 let table_score = |(one, other): &(usize, usize)| {
                     interrupt::check()?;
                     let clique = with(target, &[*one, *other]);
-                    let noise = noise(&clique, &purse);
+                    let noise = noise(&clique, &purse, share);
                     Ok(scores::distance(counts.cells(&clique), known.table(&clique), noise))
                 };
                 let none = rayon::iter::once(Ok(0));
-                candidates.par_iter().map(table_score).chain(none).collect::<Result<Vec<i64>>>()
+                unmeasured.par_iter().map(table_score).chain(none).collect::<Result<Vec<i64>>>()
             };
             let choice = answers.select(share * CHOICE_SHARE, &score)?;
             left -= share * CHOICE_SHARE;
-            let Some((one, other)) = candidates.get(choice) else { break };
-            let clique = &with(target, &[*one, *other]);
+            if choice >= unmeasured.len() {
+                break;
+            }
+            let pair = unmeasured.remove(choice);
+            let clique = &with(target, &[pair.0, pair.1]);
+            let table_share = share * (1.0 - CHOICE_SHARE);
             let table = answers.measure(clique, table_share)?;
             left -= table_share;
             let gained: f64 =
                 known.table(clique).zip(&table.counts).map(|(known, now)| (known - now).abs()).sum();
-            forest.add((clique[0], clique[1]));
-            chosen.push(clique.clone());
+            tree.add(pair);
             // If noise alone can explain the difference of the measured table from its estimate, half as many
             // rounds remain, each with twice the budget.
-            let is_little = gained < 2.0 * noise(clique, &purse);
-            rounds = (rounds - 1).min(others.len().saturating_sub(1 + chosen.len()));
+            let is_little = gained < 2.0 * noise(clique, &purse, share);
+            rounds = (rounds - 1).min(unmeasured.len());
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
             residuals.add(&table)?;
             measured.push(table);
         }
         measured.extend(again(&first, left, answers)?);
-        let cliques = chosen.into_iter().chain(first).collect();
-        Ok(Answered { levels, measured, cliques, merged: vec![] })
+        let added = tree.pairs.iter().map(|(one, other)| with(target, &[*one, *other]));
+        let cliques = added.chain(first).collect();
+        Ok(Answered { levels, measured, cliques, merged: originals })
+    }
+}
+
+/// Measured pairs that form no cycle.
+struct Tree {
+    forest: Forest,
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Tree {
+    fn new(columns: usize) -> Self {
+        Self { forest: Forest::new(columns), pairs: vec![] }
+    }
+
+    /// Adds a pair, unless it closes a cycle.
+    fn add(&mut self, pair: (usize, usize)) {
+        if !self.forest.connects(pair) {
+            self.forest.add(pair);
+            self.pairs.push(pair);
+        }
+    }
+
+    /// Returns the columns that form a pair with `column`.
+    fn neighbours(&self, column: usize) -> impl Iterator<Item = usize> {
+        self.pairs.iter().filter_map(move |&(one, other)| match (one == column, other == column) {
+            (true, _) => Some(other),
+            (_, true) => Some(one),
+            _ => None,
+        })
     }
 }
 
@@ -148,9 +212,13 @@ fn again(cliques: &[Clique], left: f64, answers: &mut dyn Answers) -> Result<Vec
     cliques.iter().map(|clique| answers.measure(clique, share)).collect()
 }
 
-/// Current estimate of the joint table of counts of each column and the target. In a table, the level of the
-/// target changes fastest.
-struct Known(BTreeMap<usize, ColumnCounts>);
+/// Current estimates of joint tables of counts. In a table, the level of the last column changes fastest.
+struct Known {
+    /// Table of each column and the target.
+    columns: BTreeMap<usize, ColumnCounts>,
+    /// Tables of the pairs that measured pairs connect, without a target.
+    connected: BTreeMap<(usize, usize), Array2<f64>>,
+}
 
 struct ColumnCounts {
     counts: Vec<f64>,
@@ -160,7 +228,16 @@ struct ColumnCounts {
 }
 
 impl Known {
-    fn from_residuals(residuals: &Residuals, target: Option<usize>, columns: &[usize]) -> Self {
+    /// Estimates the tables of `columns`. `tree` has the measured pairs.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
+    fn from_residuals(
+        residuals: &Residuals,
+        target: Option<usize>,
+        columns: &[usize],
+        tree: &Tree,
+    ) -> Result<Self> {
         let column_counts = |column: usize| {
             let table = residuals.table(&with(target, &[column])).mapv_into(|count| count.max(0.0));
             let counts: Vec<f64> = table.iter().copied().collect();
@@ -168,21 +245,65 @@ impl Known {
             target_counts.iter_mut().filter(|count| **count <= 0.0).for_each(|count| *count = 1.0);
             ColumnCounts { counts, target_counts }
         };
-        Self(columns.iter().map(|&column| (column, column_counts(column))).collect())
-    }
-
-    /// Returns the counts that the table of `clique` (two columns and the target) would have if the two
-    /// columns were independent given the target.
-    fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
-        let [one, other] = [0, 1].map(|at| &self.0[&clique[at]]);
-        let labels = one.target_counts.len().max(1);
-        one.counts.chunks(labels).flat_map(move |one_row| {
-            other.counts.chunks(labels).flat_map(move |other_row| {
-                let pairs = one_row.iter().zip(other_row).zip(&one.target_counts);
-                pairs.map(|((one, other), target_count)| one * other / target_count)
-            })
+        let connected = |column: &usize| match target {
+            Some(_) => Ok(vec![]),
+            None => connected(residuals, *column, tree),
+        };
+        let connected = columns.par_iter().map(connected).collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            columns: columns.iter().map(|&column| (column, column_counts(column))).collect(),
+            connected: connected.into_iter().flatten().collect(),
         })
     }
+
+    /// Returns the counts of the table of `clique` (two columns and the target). Columns that no measured pair
+    /// connects count as independent given the target.
+    fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
+        let [one, other] = [0, 1].map(|at| &self.columns[&clique[at]]);
+        let labels = one.target_counts.len().max(1);
+        let connected = self.connected.get(&(clique[0], clique[1]));
+        let independent = connected.is_none().then(|| {
+            one.counts.chunks(labels).flat_map(move |one_row| {
+                other.counts.chunks(labels).flat_map(move |other_row| {
+                    let pairs = one_row.iter().zip(other_row).zip(&one.target_counts);
+                    pairs.map(|((one, other), target_count)| one * other / target_count)
+                })
+            })
+        });
+        connected.into_iter().flatten().copied().chain(independent.into_iter().flatten())
+    }
+}
+
+/// Returns the table of `column` with each later column that measured pairs connect with it, as the model along
+/// the tree of these pairs implies it.
+///
+/// # Errors
+/// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
+fn connected(
+    residuals: &Residuals,
+    column: usize,
+    tree: &Tree,
+) -> Result<Vec<((usize, usize), Array2<f64>)>> {
+    let alone = residuals.table(&[column]).mapv_into(|count| count.max(0.0));
+    let itself = Array2::from_diag(&alone.into_iter().collect::<Array1<f64>>());
+    let (mut found, mut open) = (vec![], vec![(column, column, itself)]);
+    while let Some((before, at, joint)) = open.pop() {
+        interrupt::check()?;
+        for next in tree.neighbours(at).filter(|next| *next != before) {
+            let pair = residuals.table(&[at.min(next), at.max(next)]).mapv_into(|count| count.max(0.0));
+            let Ok(pair) = pair.into_dimensionality::<Ix2>() else { continue };
+            let mut given = if at < next { pair } else { pair.reversed_axes() };
+            for mut row in given.rows_mut() {
+                let sum = row.sum();
+                row.mapv_inplace(|count| if sum > 0.0 { count / sum } else { 0.0 });
+            }
+            open.push((at, next, joint.dot(&given)));
+        }
+        if at > column {
+            found.push(((column, at), joint));
+        }
+    }
+    Ok(found)
 }
 
 /// Parameters of the mechanism.
@@ -203,8 +324,12 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Rounds>> {
         _ => Workload::Target,
     };
     let workload = workload.unwrap_or(by_default);
-    let tables = brief.domain.flat().factors().count().max(1);
-    State::learn(common, brief, AT_FIRST / tables as f64, Rounds { workload })
+    let columns = brief.domain.flat().factors().count();
+    let share = match workload {
+        Workload::Target => AT_FIRST / columns.max(1) as f64,
+        Workload::AllPairs => (1.0 - AT_FIRST) / ROUNDS.min(columns).max(1) as f64,
+    };
+    State::learn(common, brief, share, Rounds { workload })
 }
 
 register! {
@@ -214,14 +339,16 @@ register! {
     /// current estimate by more than its expected noise. With the workload `target`, the mechanism starts
     /// from each feature's table with the target, and each round adds the table of two features and the
     /// target. With `all-pairs`, it starts from each column's table, and each round adds the table of two
-    /// columns. The exponential mechanism scores a table by the ℓ₁ distance of its counts from the current
+    /// columns. In this workload, levels are first merged as in [`MST`](crate::MST). The exponential mechanism scores a table by the ℓ₁ distance of its counts from the current
     /// estimate, less the table's expected noise. The choice may also be no table; the remaining budget then
     /// measures the initial tables again. If noise alone can explain the difference of a new table from the
     /// estimate, the number of remaining rounds is halved. Each remaining round then gets more budget.
     ///
-    /// The pairs of columns of the added tables form no cycle. All tables together therefore form a junction
-    /// tree, whose cliques have at most two columns and the target. Estimates are in closed form, and memory
-    /// is bounded. AIM itself may also add tables of more columns, and it estimates by gradient descent.
+    /// With `target`, the pairs of columns of the added tables form no cycle. All tables together therefore form
+    /// a junction tree, whose cliques have at most two columns and the target. Estimates are in closed form, and
+    /// memory is bounded. With `all-pairs`, the pairs may form cycles. Records are then drawn along a tree of
+    /// pairs first, and moved until every measured table is met as far as possible (gradual update of PrivSyn).
+    /// AIM itself may also add tables of more columns, and it estimates by gradient descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables, which are chosen in rounds by the errors of the tables so \

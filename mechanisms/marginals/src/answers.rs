@@ -247,7 +247,7 @@ pub(crate) struct Drawn {
     purse: Purse,
     spent: Spent,
     counts: Counts,
-    stream: Stream,
+    pub(crate) stream: Stream,
     /// All answers, one after the other.
     pub(crate) transcript: Vec<f64>,
 }

@@ -1,6 +1,7 @@
 //! Public rule for the number of bins of a numeric column.
 
 use crate::columns::Columns;
+use scumble_core::levels::Grid;
 use scumble_core::{Brief, Error, Factor, RecordDomain, Result, TargetDomain};
 use std::collections::BTreeMap;
 
@@ -64,8 +65,8 @@ impl ExplicitBins<'_> {
     }
 }
 
-/// Returns the number of levels of every attribute. A numeric attribute has an explicit number of bins, or
-/// the number from the rule.
+/// Returns the grid of every attribute. A numeric attribute has an explicit number of equal bins. Without
+/// one, it has the number from the rule, or a `refined` grid that merges into this number of levels.
 ///
 /// # Errors
 /// [`Error::Parameter`] if a named column is not numeric, or if a number of bins is out of range.
@@ -74,7 +75,8 @@ pub(crate) fn for_attributes(
     domain: &RecordDomain,
     explicit: &ExplicitBins,
     rule: &Rule,
-) -> Result<Vec<usize>> {
+    refined: bool,
+) -> Result<Vec<Grid>> {
     let refuse = |problem: String| Err(Error::parameter(plugin, problem));
     if let Some(bins) = explicit.bins().find(|bins| !(FEWEST..=LIMIT).contains(bins)) {
         return refuse(format!("bins must lie between {FEWEST} and {LIMIT}, and {bins} does not"));
@@ -96,34 +98,37 @@ pub(crate) fn for_attributes(
         // A numeric target counts as a label with this number of classes.
         _ => rule.bins(8),
     };
-    let bins = |(first, factor): (usize, &Factor)| match factor {
-        Factor::OneHot { levels } => *levels,
+    let grid = |(first, factor): (usize, &Factor)| match factor {
+        Factor::OneHot { levels } => Grid::Equal(*levels),
         _ => {
             let name = domain.columns().get(first).map_or(Brief::TARGET, String::as_str);
-            explicit.for_column(name).unwrap_or_else(|| rule.bins(labels))
+            match (explicit.for_column(name), rule.bins(labels)) {
+                (Some(bins), _) => Grid::Equal(bins),
+                (None, merged) if refined => Grid::Refined { merged },
+                (None, bins) => Grid::Equal(bins),
+            }
         }
     };
-    Ok(domain.flat().factors().map(|(at, factor)| bins((at.start, factor))).collect())
+    Ok(domain.flat().factors().map(|(at, factor)| grid((at.start, factor))).collect())
 }
 
-/// Checks that `bins`, the saved numbers of bins, fit the columns of `domain`. Returns the columns as
-/// attributes.
+/// Checks that `grids`, the saved grids, fit the columns of `domain`. Returns the columns as attributes.
 ///
 /// # Errors
-/// [`Error::Parameter`] if `bins` does not have one value for each attribute, or if a value does not fit its
+/// [`Error::Parameter`] if `grids` does not have one value for each attribute, or if a value does not fit its
 /// attribute.
-pub(crate) fn check(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Columns> {
+pub(crate) fn check(plugin: &str, domain: &RecordDomain, grids: &[Grid]) -> Result<Columns> {
     let attributes = domain.flat().factors().count();
-    let fits = |((_, factor), bins): ((_, &Factor), &usize)| match factor {
-        Factor::OneHot { levels } => bins == levels,
-        _ => (FEWEST..=LIMIT).contains(bins),
+    let fits = |((_, factor), grid): ((_, &Factor), &Grid)| match (factor, grid) {
+        (Factor::OneHot { levels }, grid) => *grid == Grid::Equal(*levels),
+        (_, Grid::Equal(bins) | Grid::Refined { merged: bins }) => (FEWEST..=LIMIT).contains(bins),
     };
-    if bins.len() != attributes || !domain.flat().factors().zip(bins).all(fits) {
+    if grids.len() != attributes || !domain.flat().factors().zip(grids).all(fits) {
         let problem = format!(
             "bins must be {attributes} numbers: the number of levels for a category, {FEWEST} to {LIMIT} for \
              a number"
         );
         return Err(Error::parameter(plugin, problem));
     }
-    Columns::new(plugin, domain, bins)
+    Columns::new(plugin, domain, grids)
 }

@@ -1,7 +1,7 @@
 //! Columns of records as *attributes*: features and target, each coded as one of a few levels.
 
 use rayon::prelude::*;
-use scumble_core::levels::{Attribute, draw};
+use scumble_core::levels::{Attribute, Grid, draw};
 use scumble_core::{Error, RecordDomain, Result, Stream};
 
 /// Number of records that one core codes at once.
@@ -15,15 +15,15 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Creates the attributes. `bins` has the number of bins of each attribute, or of levels if the attribute
-    /// is a category.
+    /// Creates the attributes. `grids` has the grid of each attribute; equal bins are the levels of a
+    /// category.
     ///
     /// # Errors
     /// Same errors as [`Attribute::all`].
-    pub(crate) fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
+    pub(crate) fn new(plugin: &str, domain: &RecordDomain, grids: &[Grid]) -> Result<Self> {
         let places: Vec<usize> = domain.flat().factors().map(|(coordinates, _)| coordinates.start).collect();
-        let bins = |first: usize| places.binary_search(&first).map_or(1, |at| bins[at]);
-        let (mut attributes, label) = Attribute::all(plugin, domain, bins)?;
+        let grid = |first: usize| places.binary_search(&first).map_or(Grid::Equal(1), |at| grids[at]);
+        let (mut attributes, label) = Attribute::all(plugin, domain, grid)?;
         let place = label.is_some().then_some(attributes.len());
         attributes.extend(label);
         Ok(Self { attributes, label: place })
@@ -37,6 +37,11 @@ impl Columns {
     /// Number of levels of each attribute (m values).
     pub(crate) fn levels(&self) -> Vec<usize> {
         self.attributes.iter().map(Attribute::levels).collect()
+    }
+
+    /// Grid of each attribute; `None` for a category.
+    pub(crate) fn grids(&self) -> impl Iterator<Item = Option<Grid>> {
+        self.attributes.iter().map(Attribute::grid)
     }
 
     /// Index of the label among the attributes.

@@ -7,10 +7,11 @@ use crate::columns::Columns;
 use crate::counts::Counts;
 use crate::program::Program;
 use schemars::JsonSchema;
+use scumble_core::levels::Grid;
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
     Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, Statistics, Stream, Table,
-    ValuesIn, in_blocks,
+    TargetDomain, ValuesIn, in_blocks,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,8 +31,8 @@ pub(crate) struct State<P: Program> {
     pub(crate) domain: RecordDomain,
     pub(crate) budget: Budget,
     pub(crate) neighbours: Neighbours,
-    /// Number of levels of each feature, and of the target. The levels of a number are its bins.
-    pub(crate) bins: Vec<usize>,
+    /// Grid of each feature, and of the target. The equal bins of a category are its levels.
+    pub(crate) bins: Vec<Grid>,
     pub(crate) program: P,
 }
 
@@ -55,7 +56,8 @@ impl<P: Program> TryFrom<State<P>> for Curator<P> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Common {
     /// Number of equal-width bins between the public bounds of every number, 2 to 1024. The default is the
-    /// schema's bins, or else a public rule from the number of people and the noise.
+    /// schema's bins, or else a public rule from the number of people and the noise. Without a
+    /// target, mechanisms that first count single columns use narrower bins towards the bounds, and merge them.
     bins: Option<usize>,
     /// Number of bins of single columns, by column name ("target" for a numeric target).
     column_bins: Option<BTreeMap<String, usize>>,
@@ -89,7 +91,18 @@ impl<P: Program> State<P> {
         let rule = bins::Rule::from_brief(brief, scale);
         let each = &common.column_bins.unwrap_or_default();
         let explicit = bins::ExplicitBins { each, all: common.bins, schema: &brief.bins };
-        let bins = bins::for_attributes(P::NAME, &domain, &explicit, &rule)?;
+        let grids = |refined| bins::for_attributes(P::NAME, &domain, &explicit, &rule, refined);
+        let fits = |grids: &[Grid]| {
+            let columns = bins::check(P::NAME, &domain, grids)?;
+            program.tables(&columns).check(P::NAME, &columns.levels())
+        };
+        // Refined grids take more memory than equal bins. With a target, the accuracy of models was measured
+        // with equal bins, and a schema's scale or edges refine them.
+        let is_refined = program.merges() && matches!(domain.target(), TargetDomain::None);
+        let bins = match is_refined.then(|| grids(true)).transpose()? {
+            Some(refined) if fits(&refined).is_ok() => refined,
+            _ => grids(false)?,
+        };
         Ok(Self { domain, budget, neighbours, bins, program })
     }
 }
@@ -202,7 +215,8 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
         let total = self.curator.total(&self.counts);
         let streams = randomness.streams();
         let mut answers = Drawn::new(purse.clone(), self.counts, streams.stream(0));
-        let model = state.program.ask(columns, total, &mut answers)?.model(total)?;
+        let answered = state.program.ask(columns, total, &mut answers)?;
+        let model = answered.model(total, &mut answers.stream)?;
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         let (layout, columns) = (state.domain.layout(), columns.clone());
         let noise = Noise::unknown(&layout);

@@ -5,6 +5,7 @@ use crate::answers::Answers;
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts, Pairs, TablePlan};
 use crate::curator::{Common, Curator, State, example};
+use crate::merging::Merging;
 use crate::program::{Answered, Program};
 use crate::residuals::{Measured, Residuals};
 use crate::scores;
@@ -21,9 +22,6 @@ const COLUMNS_SHARE: f64 = 0.2;
 const CHOICES_SHARE: f64 = 0.2;
 const PAIRS_SHARE: f64 = 0.6;
 
-/// Limit for rare levels, in standard deviations of a noisy count. Levels with a smaller count are merged.
-const RARE: f64 = 3.0;
-
 /// The [`Program`] of the mechanism: tables of single columns, and of the pairs of a spanning tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +30,10 @@ pub(crate) struct Tree {}
 impl Program for Tree {
     const NAME: &'static str = NAME;
     const CHOOSES: bool = true;
+
+    fn merges(&self) -> bool {
+        true
+    }
 
     fn check(&self, _columns: &Columns) -> Result<()> {
         Ok(())
@@ -49,7 +51,7 @@ impl Program for Tree {
         let column_share = if edges == 0 { 1.0 } else { COLUMNS_SHARE } / count as f64;
         let alone =
             (0..count).map(|at| answers.measure(&vec![at], column_share)).collect::<Result<Vec<_>>>()?;
-        let merging = Merging::from_measured(&alone);
+        let merging = Merging::from_measured(&alone, columns.grids(), total);
         answers.merge(&merging.to)?;
         let levels = merging.levels();
         let mut measured: Vec<Measured> = alone.iter().map(|table| merging.merge(table)).collect();
@@ -77,59 +79,6 @@ fn shares(estimate: &Residuals<'_>, levels: &[usize]) -> Vec<Vec<f64>> {
     (0..levels.len()).map(column_shares).collect()
 }
 
-/// Merging of the rare levels of each column.
-struct Merging {
-    /// `to[i][j]` is the merged level of level j of column i. The rare levels of a column become its last
-    /// merged level.
-    to: Vec<Vec<u32>>,
-    /// For each column and merged level, the original levels with their noisy counts (zero for a negative
-    /// count).
-    originals: Vec<Vec<Vec<(u32, f64)>>>,
-}
-
-impl Merging {
-    /// Merges, within each column, the levels whose noisy counts are below [`RARE`] standard deviations of
-    /// the noise. A column with only one such level keeps all its levels. `alone` has the noisy tables of
-    /// single columns.
-    fn from_measured(alone: &[Measured]) -> Self {
-        let merge_column = |table: &Measured| {
-            let least = RARE * table.variance.sqrt();
-            let is_rare = |count: f64| count < least;
-            let rare = table.counts.iter().filter(|count| is_rare(**count)).count();
-            let mut originals: Vec<Vec<(u32, f64)>> = vec![];
-            let mut rare_levels = vec![];
-            for (level, &count) in table.counts.iter().enumerate() {
-                let own = (level as u32, count.max(0.0));
-                if rare > 1 && is_rare(count) { rare_levels.push(own) } else { originals.push(vec![own]) }
-            }
-            if !rare_levels.is_empty() {
-                originals.push(rare_levels);
-            }
-            let mut to = vec![0; table.counts.len()];
-            for (merged, levels) in originals.iter().enumerate() {
-                levels.iter().for_each(|(level, _)| to[*level as usize] = merged as u32);
-            }
-            (to, originals)
-        };
-        let (to, originals) = alone.iter().map(merge_column).unzip();
-        Self { to, originals }
-    }
-
-    fn levels(&self) -> Vec<usize> {
-        self.originals.iter().map(Vec::len).collect()
-    }
-
-    /// Returns the table of one column with its levels merged. The returned table states the variance of one
-    /// original cell for all cells, although a merged cell adds up the noise of several levels.
-    fn merge(&self, table: &Measured) -> Measured {
-        let at = table.clique[0];
-        let counts = self.originals[at]
-            .iter()
-            .map(|levels| levels.iter().map(|(level, _)| table.counts[*level as usize]).sum());
-        Measured { clique: table.clique.clone(), counts: counts.collect(), variance: table.variance }
-    }
-}
-
 fn learn(common: Common, brief: &Brief) -> Result<State<Tree>> {
     let pairs = brief.domain.flat().factors().count().saturating_sub(1).max(1);
     State::learn(common, brief, PAIRS_SHARE / pairs as f64, Tree {})
@@ -140,8 +89,10 @@ register! {
     /// tree.
     ///
     /// The exponential mechanism chooses the pairs of the tree. The score of a pair is the ℓ₁ distance of its
-    /// counts from the counts that two independent columns would have. First, the levels of a column whose
-    /// noisy counts are below three standard deviations of the noise are merged into one. The tables are made
+    /// counts from the counts that two independent columns would have. First, the levels of a category whose
+    /// noisy counts are below three standard deviations of the noise are merged into one. A number without
+    /// explicit bins has levels that get narrower towards its bounds; neighbouring levels are merged into
+    /// levels of about equal count, and a released number is drawn in one of the narrow levels. The tables are made
     /// consistent by least squares in closed form, and records are drawn along the tree. The target is
     /// treated like any other column.
     ///

@@ -47,8 +47,8 @@ impl Order {
     /// clique.
     ///
     /// Returns `None` if no such order exists, for example for the three pairs of three columns.
-    pub(crate) fn from_cliques(cliques: &[Clique]) -> Option<Self> {
-        let distinct: Vec<&Clique> = cliques.iter().collect::<BTreeSet<_>>().into_iter().collect();
+    pub(crate) fn from_cliques<'c>(cliques: impl IntoIterator<Item = &'c Clique>) -> Option<Self> {
+        let distinct: Vec<&Clique> = cliques.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut having: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, clique) in distinct.iter().enumerate() {
             clique.iter().for_each(|column| having.entry(*column).or_default().push(at));
@@ -87,6 +87,11 @@ impl Order {
             steps.push(Step { clique, shared, parent });
         }
         Some(Self { cliques: steps })
+    }
+
+    /// Returns whether one of the cliques contains all of these columns.
+    pub(crate) fn holds(&self, columns: &[usize]) -> bool {
+        self.cliques.iter().any(|step| holds(&step.clique, columns))
     }
 }
 
@@ -219,14 +224,14 @@ fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize
 }
 
 /// Moves values to the nearest non-negative values with sum `total` (Held, Wolfe and Crowder 1974).
-fn to_simplex(values: &mut [f64], total: f64) {
+pub(crate) fn to_simplex(values: &mut [f64], total: f64) {
     let mut descending = values.to_vec();
     descending.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut threshold) = (0.0, 0.0);
     for (at, value) in descending.iter().enumerate() {
         sum += value;
         let candidate = (sum - total) / (at + 1) as f64;
-        if *value <= candidate {
+        if *value < candidate {
             break;
         }
         threshold = candidate;
@@ -323,6 +328,15 @@ mod tests {
         assert_eq!(Order::from_cliques(&star).unwrap().cliques.len(), COLUMNS);
         let chain: Vec<Clique> = (0..COLUMNS).flat_map(|at| [vec![at], vec![at, at + 1]]).collect();
         assert_eq!(Order::from_cliques(&chain).unwrap().cliques.len(), COLUMNS);
+    }
+
+    #[test]
+    fn the_nearest_counts_with_a_given_sum_are_not_negative() {
+        for (total, expected) in [(0.0, [0.0; 3]), (1.0, [0.0, 0.0, 1.0]), (4.0, [0.5, 0.5, 3.0])] {
+            let mut values = [2.0, 2.0, 4.5];
+            to_simplex(&mut values, total);
+            assert_eq!(values, expected);
+        }
     }
 
     /// Without noise, all shares of the tables are reproduced, to whole records.

@@ -32,6 +32,10 @@ impl Program for Named {
     const NAME: &'static str = NAME;
     const CHOOSES: bool = false;
 
+    fn merges(&self) -> bool {
+        false
+    }
+
     fn check(&self, columns: &Columns) -> Result<()> {
         let refuse = |problem: &str| Err(Error::parameter(NAME, problem));
         let cliques = self.cliques(columns);

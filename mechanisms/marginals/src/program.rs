@@ -5,10 +5,12 @@ use crate::answers::Answers;
 use crate::columns::Columns;
 use crate::counts::{Clique, TablePlan};
 use crate::network::{Network, Order};
+use crate::pool::Pool;
 use crate::residuals::{Measured, Residuals};
 use scumble_core::levels::draw;
 use scumble_core::{Result, Stream};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 /// The steps in which the mechanisms of this crate differ. A program learns about records only from
@@ -20,6 +22,10 @@ pub(crate) trait Program:
     const NAME: &'static str;
     /// True if the choice of the tables depends on the records.
     const CHOOSES: bool;
+
+    /// Returns whether the program merges the levels of refined grids. Such a program first measures the
+    /// table of each single column.
+    fn merges(&self) -> bool;
 
     /// Checks that the program fits `columns`.
     ///
@@ -45,31 +51,42 @@ pub(crate) struct Answered {
     /// Number of levels of each column in the measured tables, after any merging of levels.
     pub(crate) levels: Vec<usize>,
     pub(crate) measured: Vec<Measured>,
-    /// Groups of dependent columns; a column in no group is independent of the others.
+    /// Groups of dependent columns without a cycle; a column in no group is independent of the others.
     pub(crate) cliques: Vec<Clique>,
     /// Same as [`Model::merged`].
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Answered {
-    /// Fits the model of records. `total` is the number of records, if it is public.
+    /// Fits the model of records. `total` is the number of records, if it is public. Measured tables beyond the
+    /// groups of dependent columns need a pool, whose records are drawn with `stream`.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
-    pub(crate) fn model(self, total: Option<f64>) -> Result<Model> {
+    pub(crate) fn model(self, total: Option<f64>, stream: &mut Stream) -> Result<Model> {
         let columns = self.levels.len();
-        let cliques: Vec<Clique> = self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
+        let cliques: BTreeSet<Clique> =
+            self.cliques.into_iter().chain((0..columns).map(|at| vec![at])).collect();
         let order = Order::from_cliques(&cliques).unwrap_or_else(|| Order::separate(columns));
         let residuals = Residuals::from_measured(&self.levels, &self.measured, total)?;
-        Ok(Model { network: Network::fit(&self.levels, order, &residuals)?, merged: self.merged })
+        let measured: BTreeSet<&Clique> = self.measured.iter().map(|table| &table.clique).collect();
+        let has_cycle = !measured.iter().all(|clique| cliques.contains(*clique) || order.holds(clique));
+        let network = Network::fit(&self.levels, order, &residuals)?;
+        let pool = has_cycle.then(|| {
+            let tables: Vec<Clique> =
+                measured.into_iter().filter(|clique| clique.len() > 1).cloned().collect();
+            Pool::fit(&self.levels, &network, &tables, &residuals, stream)
+        });
+        Ok(Model { network, pool: pool.transpose()?, merged: self.merged })
     }
 }
 
-/// Model from which records are drawn: a network for the levels, and the original levels of each merged
-/// level.
+/// Model from which records are drawn: a network for the levels, a pool of records if the measured tables form
+/// a cycle, and the original levels of each merged level.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     pub(crate) network: Network,
+    pool: Option<Pool>,
     /// For each column and each of its levels in the network, the original levels with their weights. One
     /// original level is drawn in proportion to the weights. Empty if no levels were merged.
     pub(crate) merged: Vec<Vec<Vec<(u32, f64)>>>,
@@ -81,7 +98,10 @@ impl Model {
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
     pub(crate) fn draw(&self, records: usize, stream: &mut Stream) -> Result<Vec<Vec<u32>>> {
-        let mut columns = self.network.draw(records, stream)?;
+        let mut columns = match &self.pool {
+            Some(pool) => pool.draw(records, stream),
+            None => self.network.draw(records, stream)?,
+        };
         for (column, merged) in columns.iter_mut().zip(&self.merged) {
             let mut rows: Vec<Vec<usize>> = vec![vec![]; merged.len()];
             column.iter().enumerate().for_each(|(row, level)| rows[*level as usize].push(row));

@@ -5,6 +5,7 @@ use crate::columns::Columns;
 use crate::counts::{Clique, Counts, TablePlan, cells};
 use crate::program::Answered;
 use crate::residuals::Measured;
+use scumble_core::levels::Grid;
 use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
 use std::collections::BTreeMap;
 
@@ -50,7 +51,9 @@ impl Tables {
     /// 1024.
     pub fn bins(plugin: &str, brief: &Brief, bins: Option<usize>, scale: f64) -> Result<Vec<usize>> {
         let explicit = bins::ExplicitBins { each: &BTreeMap::new(), all: bins, schema: &brief.bins };
-        bins::for_attributes(plugin, &brief.domain, &explicit, &bins::Rule::from_brief(brief, scale))
+        let rule = bins::Rule::from_brief(brief, scale);
+        let grids = bins::for_attributes(plugin, &brief.domain, &explicit, &rule, false)?;
+        Ok(grids.iter().map(Grid::levels).collect())
     }
 
     /// Creates tables of records of `domain`. `bins` has the number of levels of each feature, and then of
@@ -62,7 +65,8 @@ impl Tables {
     /// neither a number within its own bounds nor a category.
     /// [`Error::TooLarge`](scumble_core::Error::TooLarge) if the tables do not fit in memory.
     pub fn new(plugin: &str, domain: &RecordDomain, bins: &[usize]) -> Result<Self> {
-        let columns = bins::check(plugin, domain, bins)?;
+        let grids: Vec<Grid> = bins.iter().copied().map(Grid::Equal).collect();
+        let columns = bins::check(plugin, domain, &grids)?;
         let made = Self { domain: domain.clone(), cliques: columns.each_with_label(), columns };
         made.table_plan().check(plugin, &made.columns.levels())?;
         Ok(made)
@@ -137,7 +141,8 @@ impl Tables {
             start += length;
         }
         let (levels, cliques) = (self.columns.levels(), self.cliques.clone());
-        let model = Answered { levels, measured, cliques, merged: vec![] }.model(Some(records as f64))?;
+        let model =
+            Answered { levels, measured, cliques, merged: vec![] }.model(Some(records as f64), stream)?;
         let layout = self.domain.layout();
         layout.table_of(self.columns.written(&model.draw(records, stream)?, layout.width(), stream))
     }

@@ -40,7 +40,7 @@ fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize
 }
 
 fn column(name: &str, kind: Kind) -> Column {
-    Column { name: name.into(), missing: None, missing_cells: vec![], bins: None, kind }
+    Column::new(name, kind)
 }
 
 fn constant(name: &str, text: &str) -> Column {

@@ -2,6 +2,7 @@
 //! the coordinates of the features, then the coordinates of the target (the column to learn).
 
 use crate::kind::Form;
+use crate::scale::{Decoded as Number, Scale};
 use crate::{Cell, Column, Encoder, Held, Input, Kind, RawRows, Schema, Stored};
 use scumble_core::Places;
 use scumble_core::check_width;
@@ -66,9 +67,21 @@ pub enum Values {
 /// Source of one output cell: indices into a flat record.
 #[derive(Debug, Clone)]
 enum Made {
-    Number { place: usize, lower: f64, upper: f64, kind: Kind, is_target: bool },
-    Level { places: Vec<usize>, kind: Kind },
-    Latent { place: usize },
+    /// `base` is the index of the cell from which the scaled number is the difference.
+    Number {
+        place: usize,
+        scale: Scale,
+        base: Option<usize>,
+        kind: Kind,
+        is_target: bool,
+    },
+    Level {
+        places: Vec<usize>,
+        kind: Kind,
+    },
+    Latent {
+        place: usize,
+    },
 }
 
 impl Made {
@@ -81,12 +94,25 @@ impl Made {
         }
     }
 
+    /// Returns whether the written number may differ from the released number: it was rounded or clamped, is a
+    /// value apart, or keeps the order of two columns.
+    fn is_number_settled(&self, values: Values) -> bool {
+        match self {
+            Self::Number { scale, base, kind, .. } => {
+                scale.has_apart()
+                    || Self::is_settled(kind, values)
+                    || (base.is_some() && values != Values::Drawn)
+            }
+            Self::Level { .. } | Self::Latent { .. } => false,
+        }
+    }
+
     /// Coordinates whose value in the written file may differ from the released value, because it was
     /// rounded, clamped or replaced by a level.
     fn places_of_others(&self, values: Values) -> &[usize] {
         match self {
             Self::Level { places, .. } => places,
-            Self::Number { place, kind, .. } if Self::is_settled(kind, values) => std::slice::from_ref(place),
+            Self::Number { place, .. } if self.is_number_settled(values) => std::slice::from_ref(place),
             Self::Number { .. } | Self::Latent { .. } => &[],
         }
     }
@@ -125,7 +151,7 @@ impl Decoder {
                 if fits {
                     let own: Vec<usize> = (first..layout.width()).collect();
                     taken.extend(own.iter().copied());
-                    decoder.push_column(column, true, column.name.clone(), own);
+                    decoder.push_column(schema, column, target, "", own);
                 }
                 continue;
             }
@@ -138,7 +164,7 @@ impl Decoder {
                 let own = own.map(|name| places.get(&name).filter(|_| !is_named(&name)));
                 if let Some(own) = own.collect::<Option<Vec<usize>>>() {
                     taken.extend(own.iter().copied());
-                    decoder.push_column(column, false, format!("{}{suffix}", column.name), own);
+                    decoder.push_column(schema, column, target, suffix, own);
                 }
             }
         }
@@ -152,13 +178,32 @@ impl Decoder {
         decoder
     }
 
-    fn push_column(&mut self, column: &Column, is_target: bool, name: String, places: Vec<usize>) {
-        self.header.push(name);
-        self.cells.push(match column.kind.form(is_target) {
-            Form::Number { lower, upper } => {
-                Made::Number { place: places[0], lower, upper, kind: column.kind.clone(), is_target }
+    /// Adds a released column. `suffix` distinguishes the columns that several mechanisms released.
+    fn push_column(
+        &mut self,
+        schema: &Schema,
+        column: &Column,
+        target: Option<&str>,
+        suffix: &str,
+        places: Vec<usize>,
+    ) {
+        let (kind, is_target) = (column.kind.clone(), Some(column.name.as_str()) == target);
+        let (scale, base) = schema.scale(column, target);
+        let base_name = base.map(|base| format!("{}{suffix}", base.name));
+        let base = base_name.as_ref().and_then(|base| self.header.iter().position(|name| name == base));
+        let name = format!("{}{suffix}", column.name);
+        self.header.push(match &base_name {
+            // The released records lack the other column.
+            Some(other) if base.is_none() => format!("{name} - {other}"),
+            _ => name,
+        });
+        self.cells.push(match scale {
+            Some(scale) if base_name.is_some() && base.is_none() => {
+                let (lower, upper) = scale.bounds();
+                Made::Number { place: places[0], scale, base, kind: Kind::real(lower, upper), is_target }
             }
-            Form::Levels(_) => Made::Level { places, kind: column.kind.clone() },
+            Some(scale) => Made::Number { place: places[0], scale, base, kind, is_target },
+            None => Made::Level { places, kind },
         });
     }
 
@@ -222,6 +267,11 @@ impl Decoder {
     pub fn types(&self) -> impl Iterator<Item = Held> {
         self.cells.iter().enumerate().map(|(column, cell)| {
             let (kind, is_target) = match cell {
+                // A missing number is NaN, and a missing day an empty text.
+                Made::Number { kind: Kind::Date { .. }, scale, .. } if scale.keeps_missing() => {
+                    return Held::Text;
+                }
+                Made::Number { scale, .. } if scale.keeps_missing() => return Held::Double,
                 Made::Number { kind, is_target, .. } => (kind, *is_target),
                 Made::Level { kind, .. } => (kind, true),
                 Made::Latent { .. } => return Held::Double,
@@ -241,15 +291,13 @@ impl Decoder {
     fn settled(&self, record: &[f64]) -> Result<Vec<f64>> {
         check_width(self.layout.width(), record.len())?;
         let mut settled = record.to_vec();
-        for (column, cell) in self.cells.iter().enumerate() {
-            match (cell, self.cell(column, cell, record)) {
-                (Made::Number { place, lower, upper, kind, .. }, cell) => {
-                    let number = match cell {
-                        Cell::Number(number) => Some(number),
-                        cell => kind.number(cell).ok(),
-                    };
-                    if let Some(number) = number.filter(|_| Made::is_settled(kind, self.values)) {
-                        settled[*place] = (number - lower) / (upper - lower);
+        for (column, made) in self.cells.iter().enumerate() {
+            match (made, self.cell(column, made, record)) {
+                (Made::Number { place, scale, .. }, Cell::Null) => settled[*place] = scale.missing(),
+                (Made::Number { place, scale, base, kind, .. }, cell) => {
+                    let is_settled = made.is_number_settled(self.values);
+                    if let Some(number) = number(kind, cell).filter(|_| is_settled) {
+                        settled[*place] = scale.encode(number - self.base(*base, record));
                     }
                 }
                 (Made::Level { places, kind }, cell) => {
@@ -340,20 +388,32 @@ impl Decoder {
     #[inline(always)]
     fn cell<'a>(&self, column: usize, cell: &'a Made, record: &[f64]) -> Cell<'a> {
         match cell {
-            Made::Number { place, lower, upper, kind, is_target } => {
-                let (value, width) = (record[*place], upper - lower);
+            Made::Number { place, scale, base, kind, is_target } => {
+                let value = record[*place];
                 let source = self.source(column);
                 let is_unchanged = source.is_some_and(|source| source.unchanged.is_some());
-                if source.is_some_and(|source| source.is_exact) && matches!(kind, Kind::Real { .. }) {
-                    return Cell::Number(Kind::decimal(*lower, *upper, value));
+                let is_exact = source.is_some_and(|source| source.is_exact) && base.is_none();
+                if is_exact && matches!(kind, Kind::Real { .. }) {
+                    return scale.decimal(value);
                 }
                 let is_settled = is_unchanged || Made::is_settled(kind, self.values);
-                match is_settled.then(|| kind.whole_values()) {
-                    None => Cell::Number(lower + value * width),
-                    Some(Some(values)) if self.values_in.is_in_bins(*is_target) => {
+                let (lower, _) = scale.bounds();
+                let before = self.base(*base, record);
+                let decoded = match scale.decode(value) {
+                    Number::Number(number) if base.is_some() && self.values != Values::Drawn => {
+                        Number::Number(number.max(0.0))
+                    }
+                    decoded => decoded,
+                };
+                match (decoded, is_settled.then(|| kind.whole_values())) {
+                    (Number::Missing, _) => Cell::Null,
+                    (Number::Number(number), None) => Cell::Number(before + number),
+                    (_, Some(Some(values)))
+                        if self.values_in.is_in_bins(*is_target) && scale.is_linear() && base.is_none() =>
+                    {
                         kind.settled(lower + (value * values as f64).floor())
                     }
-                    Some(_) => kind.settled(lower + value * width),
+                    (Number::Number(number), Some(_)) => kind.settled(before + number),
                 }
             }
             Made::Level { places, kind } => {
@@ -367,9 +427,22 @@ impl Decoder {
         }
     }
 
+    /// Number in the cell `base` of a record: zero without such a cell, and the lower bound if it is missing.
+    fn base(&self, base: Option<usize>, record: &[f64]) -> f64 {
+        match base.map(|at| (at, &self.cells[at])) {
+            Some((at, cell @ Made::Number { scale, kind, .. })) => {
+                number(kind, self.cell(at, cell, record)).unwrap_or(scale.bounds().0)
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Converts the text of a day to a date, because a storage type for days has no text format.
     fn as_typed<'a>(&'a self, column: usize, cell: Cell<'a>) -> Cell<'a> {
         match (&self.cells[column], cell) {
+            (Made::Number { kind: Kind::Date { .. }, .. }, Cell::Null) => Cell::Text(""),
+            (Made::Number { .. }, Cell::Null) => Cell::Number(f64::NAN),
+            (Made::Number { kind: Kind::Date { .. }, scale, .. }, _) if scale.keeps_missing() => cell,
             (Made::Number { kind: kind @ Kind::Date { .. }, .. }, Cell::Text(_)) => {
                 kind.number(cell).map_or(cell, |day| kind.settled(day))
             }
@@ -408,6 +481,14 @@ impl Decoder {
             true => raw,
             false => made,
         }
+    }
+}
+
+/// Returns the number in a released cell: a rank for ordered levels, days for a date.
+fn number(kind: &Kind, cell: Cell) -> Option<f64> {
+    match cell {
+        Cell::Number(number) => Some(number),
+        cell => kind.number(cell).ok(),
     }
 }
 

@@ -245,7 +245,7 @@ impl Seen {
     fn column(&self, name: &str) -> std::result::Result<(Column, Option<String>), String> {
         let (kind, remark) = self.kind()?;
         let (missing, missing_cells) = self.missing(&kind);
-        let column = Column { name: name.into(), missing, missing_cells, bins: None, kind };
+        let column = Column { missing, missing_cells, ..Column::new(name, kind) };
         column.check_text()?;
         Ok((column, remark))
     }

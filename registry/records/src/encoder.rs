@@ -2,6 +2,7 @@
 //! coordinates of the target (the column to learn).
 
 use crate::kind::{Form, ISO};
+use crate::scale::{Decoded, Scale};
 use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
 use scumble_core::text::abridged;
 use scumble_core::{RecordDomain, Table};
@@ -47,6 +48,10 @@ pub struct Encoder {
 struct Field {
     column: Column,
     is_target: bool,
+    /// Scale of a number; `None` for levels.
+    scale: Option<Scale>,
+    /// Coordinate and scale of the number from which the scaled number is the difference.
+    base: Option<(usize, Scale)>,
     /// Index of the column in a row of the file.
     place: usize,
     /// Upper bound on the bytes of a valid cell.
@@ -125,13 +130,19 @@ impl Encoder {
         // The target's coordinates come last.
         let (last, first): (Vec<&Column>, Vec<&Column>) =
             schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
-        let columns = first.into_iter().chain(last);
-        let fields = columns.map(|column| {
+        let columns: Vec<&Column> = first.into_iter().chain(last).collect();
+        let base = |base: &Column| {
+            let before = columns.iter().take_while(|column| column.name != base.name);
+            Some((before.map(|column| column.coordinates().len()).sum(), schema.scale(base, target).0?))
+        };
+        let fields = columns.iter().map(|&column| {
             let place = header.place_of(&column.name, source)?;
             let texts = column.kind.levels().unwrap_or_default().iter().chain(&column.missing_cells);
             let longest = texts.map(String::len).fold(LONGEST_NUMBER, usize::max);
             let is_target = Some(column.name.as_str()) == target;
-            Ok(Field { column: column.clone(), is_target, place, longest })
+            let (scale, base_column) = schema.scale(column, target);
+            let base = base_column.and_then(base);
+            Ok(Field { column: column.clone(), is_target, scale, base, place, longest })
         });
         let fields = fields.collect::<Result<_>>()?;
         Ok(Self {
@@ -294,11 +305,12 @@ impl Encoder {
         records: &mut Vec<f64>,
         clips: &mut Clips,
     ) -> Result<()> {
+        let start = records.len();
         for (at, cell) in picked.enumerate() {
             // The cell that is not encoded comes last.
             let Some(field) = self.fields.get(at) else { continue };
             let is_clipped = field
-                .encode(cell, self.out_of_bounds, records)
+                .encode(cell, self.out_of_bounds, start, records)
                 .map_err(|problem| self.bad_cell(row, &field.column.name, &cell.text(), problem))?;
             if is_clipped {
                 clips.count(at);
@@ -380,18 +392,24 @@ impl<'h> Header<'h> {
 }
 
 impl Field {
-    /// Appends the cell's coordinates and returns whether the cell was clipped.
+    /// Appends the cell's coordinates to `records`, whose last record starts at `start`. Returns whether the
+    /// cell was clipped.
     fn encode(
         &self,
         cell: Cell,
         out_of_bounds: OutOfBounds,
-        record: &mut Vec<f64>,
+        start: usize,
+        records: &mut Vec<f64>,
     ) -> std::result::Result<bool, String> {
         let expected = || self.expected_content(out_of_bounds);
         let cell = self.column.present(cell);
         let kind = &self.column.kind;
-        match kind.form(self.is_target) {
-            Form::Number { lower, upper } => {
+        match (&self.scale, kind.form(self.is_target)) {
+            (Some(scale), _) if cell == Cell::Null && scale.keeps_missing() => {
+                records.push(scale.missing());
+                Ok(false)
+            }
+            (Some(scale), Form::Number { lower, upper }) => {
                 let value = match (kind.number(cell), out_of_bounds) {
                     // A released value may be unrounded, and is then read as a plain number.
                     (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is not a number"),
@@ -409,18 +427,31 @@ impl Field {
                     OutOfBounds::Keep => value,
                     _ => within,
                 };
-                let encoded = (kept - lower) / (upper - lower);
+                let base = self.base.as_ref().map(|(at, scale)| match scale.decode(records[start + at]) {
+                    Decoded::Number(number) => number,
+                    Decoded::Missing => scale.bounds().0,
+                });
+                let kept = match (base, out_of_bounds) {
+                    (Some(base), OutOfBounds::Reject) if kept < base => {
+                        let name = self.column.not_before.as_deref().unwrap_or_default();
+                        return Err(format!("is before {name:?}, which is {}", kind.settled(base).text()));
+                    }
+                    (Some(base), OutOfBounds::Clip) => kept.max(base),
+                    _ => kept,
+                };
+                let encoded = scale.encode(kept - base.unwrap_or(0.0));
                 if !encoded.is_finite() {
                     return Err(format!("lies too far outside the bounds; {}", expected()));
                 }
-                record.push(encoded);
+                records.push(encoded);
                 Ok(kept != value)
             }
-            Form::Levels(levels) => {
+            (_, form) => {
+                let Form::Levels(levels) = form else { return Err(expected()) };
                 let level = kind
                     .level(cell)
                     .ok_or_else(|| format!("is not a level of the column; {}", expected()))?;
-                record.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
+                records.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
                 Ok(false)
             }
         }

@@ -278,17 +278,6 @@ impl Kind {
         }
     }
 
-    /// Returns the shortest decimal number x for which (x − `lower`) / (`upper` − `lower`) equals `encoded`.
-    /// The result is the input number if `encoded` has no noise.
-    pub(crate) fn decimal(lower: f64, upper: f64, encoded: f64) -> f64 {
-        let (width, number) = (upper - lower, lower + encoded * (upper - lower));
-        if encoded == 0.0 || encoded == 1.0 {
-            return if encoded == 0.0 { lower } else { upper };
-        }
-        let shorter = (0..17).map(|digits| format!("{number:.digits$e}").parse().unwrap_or(number));
-        shorter.into_iter().find(|shorter| (shorter - lower) / width == encoded).unwrap_or(number)
-    }
-
     /// Returns the value of this kind nearest to `number`, which is in the kind's own unit.
     pub(crate) fn settled(&self, number: f64) -> Cell<'_> {
         let (lower, upper) = match self.form(false) {

@@ -1,6 +1,7 @@
 //! Schemas: public knowledge about the columns of a table.
 
 use crate::kind::Form;
+use crate::scale::{APART, Apart, Scale, ScaleShape};
 use crate::{Cell, Error, Kind, Result, read_text};
 use scumble_core::first_duplicate;
 use scumble_core::text::abridged;
@@ -18,6 +19,21 @@ use std::path::Path;
 /// A column with missing cells declares their replacement, which is a number (`missing = 50000.0`) or a
 /// level. An empty cell then counts as missing. `missing_cells = ["NA", "?"]` lists the texts of missing
 /// cells instead. In a column without a replacement, an empty cell is an error.
+///
+/// Four fields describe the distribution of a numeric column, for all mechanisms that scale or count numbers:
+///
+/// - `scale = "log"`: numbers are scaled by their logarithm, which suits incomes and counts.
+/// - `edges = [1000, 50000]`: bins end at these numbers and at the bounds, and all bins are scaled to the same
+///   width.
+/// - `zero = "apart"`: zero has a bin of its own, which suits amounts that most people do not have. The lower
+///   bound must be zero.
+/// - `missing = "apart"`: missing cells have a bin of their own, and released cells can be missing too.
+///
+/// With `not_before = "start"`, a number or date is never smaller than the one in the column `start`, which
+/// comes earlier in the schema. A record then holds the difference, so released rows keep the order. `scale`,
+/// `edges` and `zero` then apply to the difference.
+///
+/// A target column is always scaled by its bounds alone.
 ///
 /// With `draft = true` before its columns, a schema is a [draft](crate::draft()). Names, units, levels and
 /// missing cells are one line of text without invisible characters ([`is_unseen`](scumble_core::is_unseen)).
@@ -100,6 +116,19 @@ pub struct Column {
     /// For any other column without `bins`, the mechanism chooses the number of bins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<usize>,
+    /// Scale of a numeric column; `None` for a linear scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScaleShape>,
+    /// Ends of the bins of a numeric column between its bounds, in ascending order. All bins are scaled to the
+    /// same width.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<f64>,
+    /// Whether zero has a bin of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero: Option<Apart>,
+    /// Name of an earlier column whose values are never larger than the values of this column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<String>,
     /// Kind of values.
     #[serde(flatten)]
     pub kind: Kind,
@@ -111,7 +140,7 @@ pub struct Column {
 pub enum Missing {
     /// A number within the bounds of a numeric column.
     Number(f64),
-    /// A level of a category, or a date as text.
+    /// A level of a category, a date as text, or "apart" for missing numbers and dates that stay missing.
     Level(String),
 }
 
@@ -145,12 +174,106 @@ impl Missing {
 }
 
 impl Column {
+    /// Creates a column without missing cells, with a linear scale, and with bins that the mechanism chooses.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            missing: None,
+            missing_cells: vec![],
+            bins: None,
+            scale: None,
+            edges: vec![],
+            zero: None,
+            not_before: None,
+            kind,
+        }
+    }
+
+    /// Returns whether missing cells stay missing.
+    pub(crate) fn keeps_missing(&self) -> bool {
+        let is_number = self.kind.levels().is_none();
+        is_number && matches!(&self.missing, Some(Missing::Level(level)) if level == APART)
+    }
+
+    /// Scale of a number, or of its difference from a number of the column `base`; `None` for a column of
+    /// levels.
+    fn scale(&self, base: Option<&Self>) -> Option<Scale> {
+        let bounds = |column: &Self| match column.kind.form(false) {
+            Form::Number { lower, upper } => Some((lower, upper)),
+            Form::Levels(_) => None,
+        };
+        let (mut lower, mut upper) = bounds(self)?;
+        if let Some((least, _)) = base.and_then(bounds) {
+            (lower, upper) = (0.0, upper - least);
+        }
+        let linear = Scale::linear(lower, upper);
+        let unit = match self.kind {
+            _ if lower > 0.0 => lower,
+            Kind::Real { .. } => (upper - lower) / 1000.0,
+            _ => 1.0,
+        };
+        let scale = match (self.scale, self.edges.as_slice()) {
+            (Some(ScaleShape::Log), _) => linear.with_log(unit),
+            (None, []) => linear,
+            (None, edges) => linear.with_edges(edges),
+        };
+        Some(scale.with_apart(self.keeps_missing(), self.zero.is_some(), self.bins().unwrap_or(1)))
+    }
+
+    /// Returns whether the encoded number of a feature is (x − lower)/(upper − lower).
+    pub fn is_scaled_by_bounds(&self) -> bool {
+        self.not_before.is_none() && self.scale(None).is_none_or(|scale| scale.is_linear())
+    }
+
+    /// Describes the problem with the scale of the column, if there is one. `base` is the column that this
+    /// column is not before.
+    fn misfit_of_scale(&self, base: Option<&Self>) -> Option<String> {
+        let has_scale = self.scale.is_some() || !self.edges.is_empty() || self.zero.is_some();
+        let is_number = matches!(self.kind, Kind::Real { .. } | Kind::Integer { .. }) || base.is_some();
+        let (lower, upper) = match (has_scale, is_number) {
+            (false, _) => return None,
+            (true, true) => self.scale(base)?.bounds(),
+            (true, false) => {
+                return Some("scale, edges and zero apply only to real numbers and integers".into());
+            }
+        };
+        let is_between = |edge: &f64| lower < *edge && *edge < upper;
+        if self.scale.is_some() && !self.edges.is_empty() {
+            Some("give either a scale or edges: edges set the scale".into())
+        } else if self.bins.is_some() && !self.edges.is_empty() {
+            Some("give either bins or edges: edges set the bins".into())
+        } else if !self.edges.is_sorted_by(|one, other| one < other) || !self.edges.iter().all(is_between) {
+            Some(format!("edges must ascend, and lie between the bounds {lower} and {upper}"))
+        } else if self.zero.is_some() && lower != 0.0 {
+            Some(format!("zero = \"apart\" needs the lower bound 0, and it is {lower}"))
+        } else {
+            None
+        }
+    }
+
+    /// Describes the problem with `not_before`, if there is one. `base` is the column that it names, if the
+    /// schema has it before this column.
+    fn misfit_of_order(&self, base: Option<&Self>) -> Option<String> {
+        let is_date = |column: &Self| matches!(column.kind, Kind::Date { .. });
+        let is_number = |column: &Self| is_date(column) || column.kind.levels().is_none();
+        let name = self.not_before.as_ref()?;
+        match base {
+            Some(base) if is_number(base) && is_number(self) && is_date(base) == is_date(self) => None,
+            Some(_) => {
+                Some(format!("not_before = {name:?} must name a number for a number, and a date for a date"))
+            }
+            None => Some(format!("not_before = {name:?} must name an earlier column of the schema")),
+        }
+    }
+
     /// Returns the cell, or its replacement if the cell is missing.
     #[inline]
     pub(crate) fn present<'a>(&'a self, cell: Cell<'a>) -> Cell<'a> {
         match &self.missing {
-            Some(missing) if !self.is_present(cell) => missing.as_cell(),
-            _ => cell,
+            Some(_) if self.is_present(cell) => cell,
+            Some(_) if self.keeps_missing() => Cell::Null,
+            Some(missing) => missing.as_cell(),
+            None => cell,
         }
     }
 
@@ -163,6 +286,8 @@ impl Column {
     fn is_missing(&self, cell: Cell) -> bool {
         match cell {
             Cell::Null => true,
+            // Typed files of released records mark a missing number by NaN.
+            Cell::Number(number) if number.is_nan() && self.keeps_missing() => true,
             Cell::Text(text) if self.missing_cells.is_empty() => text.is_empty(),
             Cell::Text(text) => self.missing_cells.iter().any(|missing| missing == text),
             Cell::Flag(_) | Cell::Date { .. } => {
@@ -211,6 +336,7 @@ impl Column {
                 .then(|| "missing_cells are listed, and `missing` gives no replacement for them".into());
         };
         match (missing, &self.kind, self.kind.levels()) {
+            _ if self.keeps_missing() => None,
             (Missing::Level(level), _, Some(levels)) => match levels.contains(level) {
                 true => self
                     .missing_cells
@@ -226,7 +352,7 @@ impl Column {
                 Some(format!("missing = {number} must be a date in quotation marks"))
             }
             (Missing::Level(level), Kind::Real { .. } | Kind::Integer { .. }, None) => {
-                Some(format!("missing = {level:?} must be a number within the bounds"))
+                Some(format!("missing = {level:?} must be a number within the bounds, or \"apart\""))
             }
             (missing, kind, None) => {
                 let text = missing.as_cell().text().into_owned();
@@ -245,10 +371,16 @@ impl Column {
     }
 
     /// Number of bins: the declared number, or one bin per value for an integer, date or ordered column of at
-    /// most 16 possible values. `None` for other columns.
+    /// most 16 possible values. Missing cells and zeros that are kept apart add a bin each, to 16 bins if none
+    /// are declared. `None` for other columns.
     fn bins(&self) -> Option<usize> {
         const FEW: usize = 16;
-        self.bins.or_else(|| self.kind.whole_values().filter(|values| *values <= FEW))
+        let apart = usize::from(self.keeps_missing()) + usize::from(self.zero.is_some());
+        let declared = self.bins.or((!self.edges.is_empty()).then_some(self.edges.len() + 1));
+        let is_linear = self.scale.is_none() && self.not_before.is_none();
+        let one_each = || self.kind.whole_values().filter(|values| *values <= FEW && is_linear);
+        let bins = declared.or_else(one_each).or((apart > 0).then_some(FEW));
+        bins.map(|bins| bins + apart)
     }
 
     /// Names of the column's coordinates in an encoded record: its own name, or one name per level.
@@ -288,8 +420,8 @@ impl Schema {
                 let mut message = error.message().replace('\n', " ");
                 if message.starts_with("unknown field") {
                     // The error lists the fields of the kind.
-                    message +=
-                        "; every column may have `name`, `kind`, `missing`, `missing_cells` and `bins`";
+                    message += "; every column may have `name`, `kind`, `missing`, `missing_cells`, `bins`, `scale`, \
+                                `edges`, `zero` and `not_before`";
                 }
                 refuse(format!("{name}: {message}"))
             })
@@ -313,6 +445,7 @@ impl Schema {
             // levels.
             column.missing = match (&column.missing, kind.levels()) {
                 (Some(missing), Some(_)) => Some(Missing::Level(missing.as_cell().text().into_owned())),
+                (Some(missing), None) if column.keeps_missing() => Some(missing.clone()),
                 (Some(missing), None) => missing.as_cell().number().map(Missing::Number),
                 (None, _) => None,
             };
@@ -355,9 +488,13 @@ impl Schema {
     }
 
     /// Returns the schema without the declarations of missing cells, for released data. A released number may
-    /// equal the mark of a missing cell by chance.
+    /// equal the mark of a missing cell by chance. Missing cells that stay missing are empty in released data.
     pub fn without_missing(&self) -> Self {
-        let whole = |column: &Column| Column { missing: None, missing_cells: vec![], ..column.clone() };
+        let whole = |column: &Column| Column {
+            missing: column.missing.clone().filter(|_| column.keeps_missing()),
+            missing_cells: vec![],
+            ..column.clone()
+        };
         Self { columns: self.columns.iter().map(whole).collect(), ..self.clone() }
     }
 
@@ -368,14 +505,7 @@ impl Schema {
     /// [`Error::Schema`] if `columns` is empty or contains a name twice.
     pub fn from_numeric_columns(columns: &[String]) -> Result<Self> {
         let number = Kind::real(0.0, 1.0);
-        let columns = columns.iter().map(|name| Column {
-            name: name.clone(),
-            missing: None,
-            missing_cells: vec![],
-            bins: None,
-            kind: number.clone(),
-        });
-        let columns = columns.collect();
+        let columns = columns.iter().map(|name| Column::new(name, number.clone())).collect();
         let schema = Self { source: "the columns".into(), is_draft: false, columns };
         schema.check()?;
         Ok(schema)
@@ -393,6 +523,19 @@ impl Schema {
             return Err(Error::Schema { file: "the columns".into(), problem });
         }
         Ok(Self { source: "the columns".into(), is_draft: false, columns })
+    }
+
+    /// Scale of a column; `None` for a column of levels. `target` is the column to learn, which is scaled by its
+    /// bounds alone. The second value is the column from which the scaled value is the difference.
+    pub(crate) fn scale(&self, column: &Column, target: Option<&str>) -> (Option<Scale>, Option<&Column>) {
+        let is_target = |column: &Column| Some(column.name.as_str()) == target;
+        if let (true, form) = (is_target(column), column.kind.form(true)) {
+            let Form::Number { lower, upper } = form else { return (None, None) };
+            return (Some(Scale::linear(lower, upper)), None);
+        }
+        let base = column.not_before.as_ref().and_then(|name| self.column(name).ok());
+        let base = base.filter(|base| !is_target(base));
+        (column.scale(base), base)
     }
 
     /// Layout of flat records (lists of coordinates) of all columns, without a target.
@@ -413,12 +556,16 @@ impl Schema {
             return refuse(format!("the column {name:?} occurs twice"));
         }
         let padded = |text: &String| text.trim() != text;
-        for column @ Column { name, kind, .. } in &self.columns {
+        for (place, column @ Column { name, kind, .. }) in self.columns.iter().enumerate() {
             if padded(name) {
                 return refuse(format!("column {name:?}: the name begins or ends with a space"));
             }
             let misfit = kind.misfit().or_else(|| column.misfit_of_missing());
-            if let Some(problem) = misfit.or_else(|| column.misfit_of_bins()) {
+            let misfit = misfit.or_else(|| column.misfit_of_bins());
+            let earlier = |name: &String| self.columns[..place].iter().find(|base| base.name == *name);
+            let base = column.not_before.as_ref().and_then(earlier);
+            let misfit = misfit.or_else(|| column.misfit_of_order(base));
+            if let Some(problem) = misfit.or_else(|| column.misfit_of_scale(base)) {
                 return refuse(format!("column {name:?}: {problem}"));
             }
         }
@@ -516,7 +663,15 @@ impl Schema {
         let known: HashMap<&str, &Column> =
             self.columns.iter().map(|column| (column.name.as_str(), column)).collect();
         let column = |name: &&str| known.get(name).map_or_else(|| self.column(name), |column| Ok(*column));
-        let columns = names.iter().map(|name| column(name).cloned()).collect::<Result<_>>()?;
+        let mut columns: Vec<Column> =
+            names.iter().map(|name| column(name).cloned()).collect::<Result<_>>()?;
+        for column in &mut columns {
+            if column.not_before.as_deref().is_some_and(|base| !names.contains(&base)) {
+                // The scale is that of the difference from the other column.
+                let Column { name, missing, missing_cells, kind, .. } = column.clone();
+                *column = Column { missing, missing_cells, ..Column::new(name, kind) };
+            }
+        }
         let part = Self { source: self.source.clone(), is_draft: self.is_draft, columns };
         part.check()?;
         Ok(part)
@@ -622,6 +777,97 @@ pub(crate) mod tests {
         assert!(schema().bins(None).is_empty());
     }
 
+    const STAYS: &str = r#"
+        [[column]]
+        name = "first"
+        kind = "date"
+        lower = "2020-01-01"
+        upper = "2020-12-31"
+
+        [[column]]
+        name = "last"
+        kind = "date"
+        lower = "2020-01-01"
+        upper = "2020-12-31"
+        not_before = "first"
+        scale = "log"
+
+        [[column]]
+        name = "costs"
+        kind = "real"
+        lower = 0.0
+        upper = 100000.0
+        edges = [100.0, 5000.0]
+        zero = "apart"
+        missing = "apart"
+        missing_cells = ["", "NA"]
+    "#;
+
+    /// Decodes coordinates as a curator's rows of bins.
+    fn row(schema: &Schema, record: &[f64]) -> Vec<String> {
+        let decoder =
+            schema.decoder(&schema.file_layout(), None).with_values_in(scumble_core::ValuesIn::Bins);
+        decoder.decode(record).unwrap().iter().map(|cell| cell.text().into_owned()).collect()
+    }
+
+    #[test]
+    fn order_edges_and_values_apart_survive_encoding() {
+        let schema = Schema::from_toml(STAYS, "stays.toml").unwrap();
+        let header = ["first", "last", "costs"];
+        let encoder = schema.encoder(&header, None, OutOfBounds::Clip, "stays.csv").unwrap();
+        let rows = [
+            ["2020-01-30", "2020-02-02", "70.5"],
+            ["2020-12-31", "2020-12-31", "0"],
+            ["2020-05-01", "2020-11-30", ""],
+            ["2020-01-01", "2020-12-31", "100000"],
+        ];
+        for cells in rows {
+            let record = encoder.encode(1, cells, &mut crate::Clips::default()).unwrap();
+            assert!(record.iter().all(|x| (0.0..=1.0).contains(x)), "{record:?}");
+            assert_eq!(row(&schema, &record), cells);
+        }
+        // Five bins of costs: missing, zero, to 100, to 5000, and to 100000.
+        assert_eq!(schema.bins(None), [("costs".to_owned(), 5)].into());
+        let costs = |cell| {
+            encoder.encode(1, ["2020-01-01", "2020-01-01", cell], &mut crate::Clips::default()).unwrap()[2]
+        };
+        assert_eq!(["NA", "0", "100", "5000"].map(|cell| costs(cell) * 5.0), [0.5, 1.5, 3.0, 4.0]);
+        // A date before the first one becomes the first one.
+        let mut clips = crate::Clips::default();
+        let record = encoder.encode(1, ["2020-03-01", "2020-02-01", "1"], &mut clips).unwrap();
+        assert_eq!(row(&schema, &record)[..2], ["2020-03-01", "2020-03-01"]);
+        assert_eq!(encoder.clipped(&clips)[0].column, "last");
+        let strict = schema.encoder(&header, None, OutOfBounds::Reject, "stays.csv").unwrap();
+        let refused =
+            strict.encode(1, ["2020-03-01", "2020-02-01", "1"], &mut crate::Clips::default()).unwrap_err();
+        let expected =
+            "stays.csv, row 1, column \"last\": \"2020-02-01\" is before \"first\", which is 2020-03-01";
+        assert_eq!(refused.to_string(), expected);
+    }
+
+    #[test]
+    fn any_released_coordinates_keep_the_order_of_two_columns() {
+        let schema = Schema::from_toml(STAYS, "stays.toml").unwrap();
+        for first in [-0.2, 0.0, 0.3, 0.999, 1.4] {
+            for last in [-0.5, 0.0, 0.2, 0.7, 1.0, 2.0] {
+                let cells = row(&schema, &[first, last, 0.5]);
+                assert!(
+                    "2020-01-01" <= &*cells[0] && cells[0] <= cells[1] && &*cells[1] <= "2020-12-31",
+                    "{cells:?}"
+                );
+            }
+        }
+        // Without the first date, or with the last date as the target, a release has the date alone.
+        let alone = schema.columns_named(&["last"]).unwrap();
+        assert_eq!(row(&alone, &[1.0]), ["2020-12-31"]);
+        let target = schema
+            .encoder(&["first", "last", "costs"], Some("last"), OutOfBounds::Clip, "stays.csv")
+            .unwrap();
+        let record =
+            target.encode(1, ["2020-12-31", "2020-01-01", "0"], &mut crate::Clips::default()).unwrap();
+        assert_eq!(record[2], 0.0);
+    }
+
     #[test]
     fn what_is_no_schema_is_refused_in_one_line() {
         for (text, expected) in [
@@ -639,9 +885,28 @@ pub(crate) mod tests {
             (TOML.replace("\"real\"", "\"rael\""), "rael"),
             (String::new(), "column"),
             ("[[column]\n".into(), "line 1"),
+            (
+                TOML.replace("\"cm\"", "\"cm\"\nedges = [12, 11]"),
+                "edges must ascend, and lie between the bounds 10",
+            ),
+            (TOML.replace("\"cm\"", "\"cm\"\nedges = [12]\nbins = 3"), "give either bins or edges"),
+            (TOML.replace("\"cm\"", "\"cm\"\nedges = [12]\nscale = \"log\""), "give either a scale or edges"),
+            (TOML.replace("\"cm\"", "\"cm\"\nscale = \"sqrt\""), "column \"size\": "),
+            (TOML.replace("\"cm\"", "\"cm\"\nzero = \"apart\""), "needs the lower bound 0, and it is 10"),
+            (
+                TOML.replace("name = \"good\"", "name = \"good\"\nscale = \"log\""),
+                "apply only to real numbers",
+            ),
+            (
+                TOML.replace("\"cm\"", "\"cm\"\nnot_before = \"good\""),
+                "must name an earlier column of the schema",
+            ),
             (missing("size", "21"), "column \"size\": missing = 21 must lie within the bounds 10 and 20"),
             (missing("size", "nan"), "missing = NaN must lie within the bounds"),
-            (missing("size", "\"much\""), "missing = \"much\" must be a number within the bounds"),
+            (
+                missing("size", "\"much\""),
+                "missing = \"much\" must be a number within the bounds, or \"apart\"",
+            ),
             (missing("size", "true"), "missing = \"true\" must be a number within the bounds"),
             (missing("size", "[1]"), "must be a number within the bounds, or a level"),
             (missing("good", "\"maybe\""), "column \"good\": missing = \"maybe\" must be one of its levels"),

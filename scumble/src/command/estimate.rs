@@ -126,6 +126,9 @@ pub(super) fn estimate(
 fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<Vec<Line>, Failure> {
     let variable = if is_target { Variable::Target } else { Variable::Column(&column.name) };
     let name = || column.name.clone();
+    if !is_target && !column.is_scaled_by_bounds() {
+        return Err("the mean of its scaled values is not the mean of its numbers".into());
+    }
     match (&column.kind, column.kind.levels()) {
         (kind @ (Kind::Real { .. } | Kind::Integer { .. } | Kind::Date { .. }), _) => {
             let (lower, unit) = kind.offset_and_unit();

@@ -1,6 +1,6 @@
 //! Attributes: columns with a few discrete levels. The level of a number is the bin that contains it.
 
-use super::draw;
+use super::{Grid, draw};
 use crate::{Domain, Error, Factor, RecordDomain, Result, Stream, largest};
 use std::ops::Range;
 
@@ -14,15 +14,16 @@ pub struct Attribute {
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// Number within public bounds, in bins of equal width.
-    Number { lower: f64, upper: f64, bins: usize },
+    /// Number within public bounds, in the levels of a grid.
+    Number { lower: f64, upper: f64, grid: Grid },
     /// Category.
     Category { levels: usize },
 }
 
 impl Attribute {
     /// Returns the attributes of the features, and of the label if the domain has one. For a number at a
-    /// given coordinate of a flat record (features, then target), `bins` returns its number of bins.
+    /// given coordinate of a flat record (features, then target), `grid` returns its number of equal bins, or
+    /// its [`Grid`].
     ///
     /// ```
     /// use scumble_core::{Domain, RecordDomain, TargetDomain};
@@ -39,12 +40,12 @@ impl Attribute {
     /// # Errors
     /// [`Error::NotApplicable`] for a column whose domain is neither an interval nor a one-hot group; the
     /// error names the column. Also for a target that is a vector.
-    pub fn all(
+    pub fn all<G: Into<Grid>>(
         plugin: &str,
         domain: &RecordDomain,
-        bins: impl Fn(usize) -> usize,
+        grid: impl Fn(usize) -> G,
     ) -> Result<(Vec<Self>, Option<Self>)> {
-        let mut all = Self::from_domain(domain.flat(), bins).map_err(|at| {
+        let mut all = Self::from_domain(domain.flat(), grid).map_err(|at| {
             let column = domain.columns().get(at).map_or("the target", String::as_str);
             let problem = format!("{column} is neither a number within bounds of its own nor a category");
             Error::not_applicable(plugin, problem)
@@ -62,10 +63,13 @@ impl Attribute {
 
     /// Attributes of a domain, one per factor. The error is the first coordinate of a factor that is neither
     /// an interval nor a one-hot group.
-    fn from_domain(domain: &Domain, bins: impl Fn(usize) -> usize) -> std::result::Result<Vec<Self>, usize> {
+    fn from_domain<G: Into<Grid>>(
+        domain: &Domain,
+        grid: impl Fn(usize) -> G,
+    ) -> std::result::Result<Vec<Self>, usize> {
         let attribute = |(coordinates, factor): (Range<usize>, &Factor)| match *factor {
             Factor::Interval { lower, upper } => {
-                Ok(Self::number(coordinates.start, lower, upper, bins(coordinates.start)))
+                Ok(Self::number(coordinates.start, lower, upper, grid(coordinates.start)))
             }
             Factor::OneHot { .. } => Ok(Self::category(coordinates)),
             _ => Err(coordinates.start),
@@ -73,10 +77,11 @@ impl Attribute {
         domain.factors().map(attribute).collect()
     }
 
-    /// Number at `coordinate` of a flat record, in `bins` bins of equal width between its bounds.
+    /// Number at `coordinate` of a flat record, in equal bins or another [`Grid`] between its bounds.
     #[must_use]
-    pub fn number(coordinate: usize, lower: f64, upper: f64, bins: usize) -> Self {
-        Self { coordinates: coordinate..coordinate + 1, kind: Kind::Number { lower, upper, bins } }
+    pub fn number(coordinate: usize, lower: f64, upper: f64, grid: impl Into<Grid>) -> Self {
+        let grid = grid.into();
+        Self { coordinates: coordinate..coordinate + 1, kind: Kind::Number { lower, upper, grid } }
     }
 
     /// Category whose levels are these coordinates of a flat record.
@@ -93,8 +98,16 @@ impl Attribute {
     /// Number of levels.
     pub fn levels(&self) -> usize {
         match self.kind {
-            Kind::Number { bins, .. } => bins,
+            Kind::Number { grid, .. } => grid.levels(),
             Kind::Category { levels } => levels,
+        }
+    }
+
+    /// Grid of a number; `None` for a category.
+    pub fn grid(&self) -> Option<Grid> {
+        match self.kind {
+            Kind::Number { grid, .. } => Some(grid),
+            Kind::Category { .. } => None,
         }
     }
 
@@ -115,9 +128,8 @@ impl Attribute {
     pub fn level(&self, record: &[f64]) -> usize {
         let own = &record[self.coordinates.clone()];
         match self.kind {
-            Kind::Number { lower, upper, bins } if upper > lower => {
-                // A float to integer cast saturates, so rounding cannot leave the bins.
-                (((own[0] - lower) / (upper - lower) * bins as f64) as usize).min(bins - 1)
+            Kind::Number { lower, upper, grid } if upper > lower => {
+                grid.level((own[0] - lower) / (upper - lower))
             }
             Kind::Number { .. } => 0,
             Kind::Category { .. } => largest(own),
@@ -145,9 +157,8 @@ impl Attribute {
     pub fn write(&self, level: usize, through: f64, record: &mut [f64]) {
         let own = &mut record[self.coordinates.clone()];
         match self.kind {
-            Kind::Number { lower, upper, bins } => {
-                own[0] =
-                    (lower + (upper - lower) * (level as f64 + through) / bins as f64).clamp(lower, upper);
+            Kind::Number { lower, upper, grid } => {
+                own[0] = (lower + (upper - lower) * grid.at(level, through)).clamp(lower, upper);
             }
             Kind::Category { .. } => {
                 own.fill(0.0);
