@@ -25,11 +25,11 @@ const NAME: &str = "adaptive-marginals";
 const AT_FIRST: f64 = 0.5;
 /// Fraction of a round's budget that the round spends to choose its table.
 const CHOICE_SHARE: f64 = 0.1;
-/// Number of rounds planned at the start, if there are enough tables. The budget that the initial tables leave
-/// is divided equally among the planned rounds.
+/// Number of rounds planned at the start, if there are enough tables. The budget that the initial tables
+/// leave is divided equally among the planned rounds.
 const ROUNDS: usize = 8;
-/// Largest number of rounds planned for pairs of columns that may form a cycle. More than [`ROUNDS`] are planned
-/// if the expected noise of a table is then at most [`MOST_NOISE`] of all records.
+/// Largest number of rounds planned for pairs of columns that may form a cycle. More than [`ROUNDS`] are
+/// planned if the expected noise of a table is then at most [`MOST_NOISE`] of all records.
 const MOST_ROUNDS: usize = 64;
 const MOST_NOISE: f64 = 0.3;
 
@@ -256,8 +256,8 @@ impl Known {
         })
     }
 
-    /// Returns the counts of the table of `clique` (two columns and the target). Columns that no measured pair
-    /// connects count as independent given the target.
+    /// Returns the counts of the table of `clique` (two columns and the target). Columns that no measured
+    /// pair connects count as independent given the target.
     fn table(&self, clique: &Clique) -> impl Iterator<Item = f64> {
         let [one, other] = [0, 1].map(|at| &self.columns[&clique[at]]);
         let labels = one.target_counts.len().max(1);
@@ -274,8 +274,8 @@ impl Known {
     }
 }
 
-/// Returns the table of `column` with each later column that measured pairs connect with it, as the model along
-/// the tree of these pairs implies it.
+/// Returns the table of `column` with each later column that measured pairs connect with it, as the model
+/// along the tree of these pairs implies it.
 ///
 /// # Errors
 /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
@@ -339,16 +339,17 @@ register! {
     /// current estimate by more than its expected noise. With the workload `target`, the mechanism starts
     /// from each feature's table with the target, and each round adds the table of two features and the
     /// target. With `all-pairs`, it starts from each column's table, and each round adds the table of two
-    /// columns. In this workload, levels are first merged as in [`MST`](crate::MST). The exponential mechanism scores a table by the ℓ₁ distance of its counts from the current
-    /// estimate, less the table's expected noise. The choice may also be no table; the remaining budget then
-    /// measures the initial tables again. If noise alone can explain the difference of a new table from the
-    /// estimate, the number of remaining rounds is halved. Each remaining round then gets more budget.
+    /// columns. In this workload, levels are first merged as in [`MST`](crate::MST). The exponential
+    /// mechanism scores a table by the ℓ₁ distance of its counts from the current estimate, less the table's
+    /// expected noise. The choice may also be no table; the remaining budget then measures the initial tables
+    /// again. If noise alone can explain the difference of a new table from the estimate, the number of
+    /// remaining rounds is halved. Each remaining round then gets more budget.
     ///
-    /// With `target`, the pairs of columns of the added tables form no cycle. All tables together therefore form
-    /// a junction tree, whose cliques have at most two columns and the target. Estimates are in closed form, and
-    /// memory is bounded. With `all-pairs`, the pairs may form cycles. Records are then drawn along a tree of
-    /// pairs first, and moved until every measured table is met as far as possible (gradual update of PrivSyn).
-    /// AIM itself may also add tables of more columns, and it estimates by gradient descent.
+    /// With `target`, the pairs of columns of the added tables form no cycle. All tables together therefore
+    /// form a junction tree, whose cliques have at most two columns and the target. Estimates are in closed
+    /// form, and memory is bounded. With `all-pairs`, the pairs may form cycles. Records are then drawn along
+    /// a tree of pairs first, and moved until every measured table is met as far as possible (gradual update
+    /// of PrivSyn). AIM itself may also add tables of more columns, and it estimates by gradient descent.
     pub const ADAPTIVE_MARGINALS = {
         name: NAME,
         summary: "records drawn from noisy tables, which are chosen in rounds by the errors of the tables so \

@@ -57,7 +57,8 @@ impl<P: Program> TryFrom<State<P>> for Curator<P> {
 pub(crate) struct Common {
     /// Number of equal-width bins between the public bounds of every number, 2 to 1024. The default is the
     /// schema's bins, or else a public rule from the number of people and the noise. Without a
-    /// target, mechanisms that first count single columns use narrower bins towards the bounds, and merge them.
+    /// target, mechanisms that first count single columns use narrower bins towards the bounds, and merge
+    /// them.
     bins: Option<usize>,
     /// Number of bins of single columns, by column name ("target" for a numeric target).
     column_bins: Option<BTreeMap<String, usize>>,

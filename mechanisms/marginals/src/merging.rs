@@ -20,8 +20,8 @@ impl Merging {
     /// Merges levels within each column.
     ///
     /// - In a refined grid, neighbouring levels are merged into at most `merged` levels of about equal count.
-    /// - In any other column, the levels whose noisy counts are below [`SIGNIFICANT`] standard deviations of the noise
-    ///   become one level, the last. A column with only one such level keeps all its levels.
+    /// - In any other column, the levels whose noisy counts are below [`SIGNIFICANT`] standard deviations of
+    ///   the noise become one level, the last. A column with only one such level keeps all its levels.
     ///
     /// `alone` has the noisy tables of single columns, and `total` is the number of records, if it is public.
     pub(crate) fn from_measured(
@@ -49,8 +49,8 @@ impl Merging {
         self.originals.iter().map(Vec::len).collect()
     }
 
-    /// Returns the table of one column with its levels merged. The stated variance is the median over the merged
-    /// cells: a merged cell adds up the noise of its levels.
+    /// Returns the table of one column with its levels merged. The stated variance is the median over the
+    /// merged cells: a merged cell adds up the noise of its levels.
     pub(crate) fn merge(&self, table: &Measured) -> Measured {
         let originals = &self.originals[table.clique[0]];
         let counts: Vec<f64> = originals
@@ -167,7 +167,8 @@ mod tests {
         assert!(spurious < 3.0, "{spurious}");
     }
 
-    /// 300 records per part of equal width: about three standard deviations of the noise of half of the levels.
+    /// 300 records per part of equal width: about three standard deviations of the noise of half of the
+    /// levels.
     #[test]
     fn a_uniform_column_stays_uniform() {
         let mut stream = scumble_core::Randomness::seeded(2).streams().stream(0);

@@ -92,9 +92,9 @@ register! {
     /// counts from the counts that two independent columns would have. First, the levels of a category whose
     /// noisy counts are below three standard deviations of the noise are merged into one. A number without
     /// explicit bins has levels that get narrower towards its bounds; neighbouring levels are merged into
-    /// levels of about equal count, and a released number is drawn in one of the narrow levels. The tables are made
-    /// consistent by least squares in closed form, and records are drawn along the tree. The target is
-    /// treated like any other column.
+    /// levels of about equal count, and a released number is drawn in one of the narrow levels. The tables
+    /// are made consistent by least squares in closed form, and records are drawn along the tree. The target
+    /// is treated like any other column.
     ///
     /// Unlike in the paper, one privacy profile accounts for noise and choices. Choices are sampled exactly,
     /// because scores are whole numbers.

@@ -1,9 +1,9 @@
 //! Pool of records that agree with all measured tables, also with tables whose columns form a cycle.
 //!
 //! A junction tree cannot hold such tables. The pool starts with records drawn from a tree, and is then moved
-//! towards each table in turn: records leave the cells that have too many of them, and enter the cells that
-//! have too few (gradual update of PrivSyn: Zhang and others 2021, section 4.3). All of this is
-//! post-processing of the noisy tables.
+//! towards each table in turn. Records leave the cells that have too many of them, and enter the cells that
+//! have too few (gradual update of PrivSyn: Zhang and others 2021). All of this is post-processing of the
+//! noisy tables.
 
 use crate::counts::Clique;
 use crate::network::{Network, to_simplex};
@@ -82,7 +82,8 @@ impl Pool {
         leaving.shuffle(stream);
         let entered = draw::levels(&missing, leaving.len(), stream);
         for (row, cell) in leaving.into_iter().zip(entered) {
-            // Every second record becomes a copy of a record in its new cell, which keeps the other relations.
+            // Every second record becomes a copy of a record in its new cell, which keeps the other
+            // relations.
             if let Some(&model) = rows[cell].choose(stream).filter(|_| stream.r#gen()) {
                 self.0.iter_mut().for_each(|column| column[row] = column[model]);
             }

@@ -58,8 +58,8 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Fits the model of records. `total` is the number of records, if it is public. Measured tables beyond the
-    /// groups of dependent columns need a pool, whose records are drawn with `stream`.
+    /// Fits the model of records. `total` is the number of records, if it is public. Measured tables beyond
+    /// the groups of dependent columns need a pool, whose records are drawn with `stream`.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
@@ -81,8 +81,8 @@ impl Answered {
     }
 }
 
-/// Model from which records are drawn: a network for the levels, a pool of records if the measured tables form
-/// a cycle, and the original levels of each merged level.
+/// Model from which records are drawn: a network for the levels, a pool of records if the measured tables
+/// form a cycle, and the original levels of each merged level.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     pub(crate) network: Network,

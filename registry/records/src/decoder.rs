@@ -94,8 +94,8 @@ impl Made {
         }
     }
 
-    /// Returns whether the written number may differ from the released number: it was rounded or clamped, is a
-    /// value apart, or keeps the order of two columns.
+    /// Returns whether the written number may differ from the released number: it was rounded or clamped, is
+    /// a value apart, or keeps the order of two columns.
     fn is_number_settled(&self, values: Values) -> bool {
         match self {
             Self::Number { scale, base, kind, .. } => {

@@ -23,8 +23,8 @@ use std::path::Path;
 /// Four fields describe the distribution of a numeric column, for all mechanisms that scale or count numbers:
 ///
 /// - `scale = "log"`: numbers are scaled by their logarithm, which suits incomes and counts.
-/// - `edges = [1000, 50000]`: bins end at these numbers and at the bounds, and all bins are scaled to the same
-///   width.
+/// - `edges = [1000, 50000]`: bins end at these numbers and at the bounds, and all bins are scaled to the
+///   same width.
 /// - `zero = "apart"`: zero has a bin of its own, which suits amounts that most people do not have. The lower
 ///   bound must be zero.
 /// - `missing = "apart"`: missing cells have a bin of their own, and released cells can be missing too.
@@ -119,8 +119,8 @@ pub struct Column {
     /// Scale of a numeric column; `None` for a linear scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<ScaleShape>,
-    /// Ends of the bins of a numeric column between its bounds, in ascending order. All bins are scaled to the
-    /// same width.
+    /// Ends of the bins of a numeric column between its bounds, in ascending order. All bins are scaled to
+    /// the same width.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<f64>,
     /// Whether zero has a bin of its own.
@@ -371,8 +371,8 @@ impl Column {
     }
 
     /// Number of bins: the declared number, or one bin per value for an integer, date or ordered column of at
-    /// most 16 possible values. Missing cells and zeros that are kept apart add a bin each, to 16 bins if none
-    /// are declared. `None` for other columns.
+    /// most 16 possible values. Missing cells and zeros that are kept apart add a bin each, to 16 bins if
+    /// none are declared. `None` for other columns.
     fn bins(&self) -> Option<usize> {
         const FEW: usize = 16;
         let apart = usize::from(self.keeps_missing()) + usize::from(self.zero.is_some());
@@ -420,8 +420,8 @@ impl Schema {
                 let mut message = error.message().replace('\n', " ");
                 if message.starts_with("unknown field") {
                     // The error lists the fields of the kind.
-                    message += "; every column may have `name`, `kind`, `missing`, `missing_cells`, `bins`, `scale`, \
-                                `edges`, `zero` and `not_before`";
+                    message += "; every column may have `name`, `kind`, `missing`, `missing_cells`, \
+                                `bins`, `scale`, `edges`, `zero` and `not_before`";
                 }
                 refuse(format!("{name}: {message}"))
             })
@@ -488,7 +488,8 @@ impl Schema {
     }
 
     /// Returns the schema without the declarations of missing cells, for released data. A released number may
-    /// equal the mark of a missing cell by chance. Missing cells that stay missing are empty in released data.
+    /// equal the mark of a missing cell by chance. Missing cells that stay missing are empty in released
+    /// data.
     pub fn without_missing(&self) -> Self {
         let whole = |column: &Column| Column {
             missing: column.missing.clone().filter(|_| column.keeps_missing()),
@@ -525,8 +526,8 @@ impl Schema {
         Ok(Self { source: "the columns".into(), is_draft: false, columns })
     }
 
-    /// Scale of a column; `None` for a column of levels. `target` is the column to learn, which is scaled by its
-    /// bounds alone. The second value is the column from which the scaled value is the difference.
+    /// Scale of a column; `None` for a column of levels. `target` is the column to learn, which is scaled by
+    /// its bounds alone. The second value is the column from which the scaled value is the difference.
     pub(crate) fn scale(&self, column: &Column, target: Option<&str>) -> (Option<Scale>, Option<&Column>) {
         let is_target = |column: &Column| Some(column.name.as_str()) == target;
         if let (true, form) = (is_target(column), column.kind.form(true)) {

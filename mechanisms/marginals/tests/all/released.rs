@@ -362,8 +362,8 @@ fn rows_keep_the_correlations_of_all_pairs() {
     }
 }
 
-/// Incomes within bounds of 0 to 10 million, scaled to [0, 1]: lognormal with median 29,700. The rows have their
-/// median within a factor of two, and their mean within a factor of 1.5.
+/// Incomes within bounds of 0 to 10 million, scaled to [0, 1]: lognormal with median 29,700. The rows have
+/// their median within a factor of two, and their mean within a factor of 1.5.
 #[test]
 fn rows_keep_a_long_tail_within_wide_bounds() {
     let (_, table) = correlated(20_000);
