@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use scumble_core::{Brief, Descriptor, Output, Result, TargetDomain, interrupt, register};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const NAME: &str = "adaptive-marginals";
@@ -92,34 +93,20 @@ impl Program for Rounds {
         }
         let (mut levels, mut originals) = (columns.levels(), vec![]);
         if self.merges() {
-            let merging = Merging::from_measured(&measured, columns.grids(), total);
-            answers.merge(&merging.to)?;
-            levels = merging.levels();
-            measured = measured.iter().map(|table| merging.merge(table)).collect();
-            originals = merging.originals;
+            let (merging, merged) = Merging::ask(&measured, columns.grids(), total, answers)?;
+            (levels, measured, originals) = (merging.levels(), merged, merging.originals);
         }
         let mut residuals = Residuals::from_measured(&levels, &measured, total)?;
         let mut left = 1.0 - AT_FIRST;
         // Tables with a target must form a junction tree, because their columns share the target.
         let mut tree = Tree::new(columns.len());
         let mut unmeasured: Vec<(usize, usize)> = pairs(0..others.len()).collect();
-        let noise = |clique: &Clique, purse: &Purse, share: f64| {
-            scores::expected_noise(purse.scale(share * (1.0 - CHOICE_SHARE)), cells(&levels, clique))
+        let mut rounds = match target {
+            Some(_) => ROUNDS.min(others.len().saturating_sub(1)),
+            None => affordable_rounds(&levels, residuals.total(), |cells, rounds| {
+                expected_noise(answers.purse(), left / rounds as f64, cells)
+            }),
         };
-        let mut rounds = ROUNDS.min(others.len().saturating_sub(1));
-        if target.is_none() {
-            let widest = unmeasured
-                .iter()
-                .map(|(one, other)| vec![*one, *other])
-                .max_by_key(|pair| cells(&levels, pair));
-            let affordable = |rounds: &usize| {
-                widest.as_ref().is_some_and(|pair| {
-                    noise(pair, answers.purse(), left / *rounds as f64) <= MOST_NOISE * residuals.total()
-                })
-            };
-            let most = MOST_ROUNDS.min(unmeasured.len());
-            rounds = (rounds + 1..=most).rev().find(affordable).unwrap_or(rounds);
-        }
         while rounds > 0 {
             if target.is_some() {
                 unmeasured.retain(|pair| !tree.forest.connects(*pair));
@@ -131,7 +118,7 @@ impl Program for Rounds {
                 let table_score = |(one, other): &(usize, usize)| {
                     interrupt::check()?;
                     let clique = with(target, &[*one, *other]);
-                    let noise = noise(&clique, &purse, share);
+                    let noise = expected_noise(&purse, share, cells(&levels, &clique));
                     Ok(scores::distance(counts.cells(&clique), known.table(&clique), noise))
                 };
                 let none = rayon::iter::once(Ok(0));
@@ -152,7 +139,7 @@ impl Program for Rounds {
             tree.add(pair);
             // If noise alone can explain the difference of the measured table from its estimate, half as many
             // rounds remain, each with twice the budget.
-            let is_little = gained < 2.0 * noise(clique, &purse, share);
+            let is_little = gained < 2.0 * expected_noise(&purse, share, cells(&levels, clique));
             rounds = (rounds - 1).min(unmeasured.len());
             rounds = if is_little { rounds.div_ceil(2) } else { rounds };
             residuals.add(&table)?;
@@ -163,6 +150,25 @@ impl Program for Rounds {
         let cliques = added.chain(first).collect();
         Ok(Answered { levels, measured, cliques, merged: originals })
     }
+}
+
+/// Expected sum of |noise| of a table with `cells` cells, in a round that spends `share` of the budget.
+fn expected_noise(purse: &Purse, share: f64, cells: usize) -> f64 {
+    scores::expected_noise(purse.scale(share * (1.0 - CHOICE_SHARE)), cells)
+}
+
+/// Returns the number of rounds for pairs of columns with `levels` levels.
+///
+/// It is at most [`MOST_ROUNDS`]. It is more than [`ROUNDS`] only if the noise of every table is small beside
+/// the `total` count. `noise` returns the expected noise of a table, from its cells and the number of rounds.
+fn affordable_rounds(levels: &[usize], total: f64, noise: impl Fn(usize, usize) -> f64) -> usize {
+    let mut widest = levels.to_vec();
+    widest.sort_unstable_by_key(|levels| Reverse(*levels));
+    let cells = widest.iter().take(2).product();
+    let least = ROUNDS.min(levels.len().saturating_sub(1));
+    let most = MOST_ROUNDS.min(levels.len() * levels.len().saturating_sub(1) / 2);
+    let is_small = |rounds: &usize| noise(cells, *rounds) <= MOST_NOISE * total;
+    (least + 1..=most).rev().find(is_small).unwrap_or(least)
 }
 
 /// Measured pairs that form no cycle.
@@ -217,8 +223,11 @@ struct Known {
     /// Table of each column and the target.
     columns: BTreeMap<usize, ColumnCounts>,
     /// Tables of the pairs that measured pairs connect, without a target.
-    connected: BTreeMap<(usize, usize), Array2<f64>>,
+    connected: PairTables,
 }
+
+/// Tables of pairs of columns, by the indices of the columns.
+type PairTables = BTreeMap<(usize, usize), Array2<f64>>;
 
 struct ColumnCounts {
     counts: Vec<f64>,
@@ -246,7 +255,7 @@ impl Known {
             ColumnCounts { counts, target_counts }
         };
         let connected = |column: &usize| match target {
-            Some(_) => Ok(vec![]),
+            Some(_) => Ok(PairTables::new()),
             None => connected(residuals, *column, tree),
         };
         let connected = columns.par_iter().map(connected).collect::<Result<Vec<_>>>()?;
@@ -279,14 +288,10 @@ impl Known {
 ///
 /// # Errors
 /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
-fn connected(
-    residuals: &Residuals,
-    column: usize,
-    tree: &Tree,
-) -> Result<Vec<((usize, usize), Array2<f64>)>> {
+fn connected(residuals: &Residuals, column: usize, tree: &Tree) -> Result<PairTables> {
     let alone = residuals.table(&[column]).mapv_into(|count| count.max(0.0));
     let itself = Array2::from_diag(&alone.into_iter().collect::<Array1<f64>>());
-    let (mut found, mut open) = (vec![], vec![(column, column, itself)]);
+    let (mut found, mut open) = (PairTables::new(), vec![(column, column, itself)]);
     while let Some((before, at, joint)) = open.pop() {
         interrupt::check()?;
         for next in tree.neighbours(at).filter(|next| *next != before) {
@@ -300,7 +305,7 @@ fn connected(
             open.push((at, next, joint.dot(&given)));
         }
         if at > column {
-            found.push(((column, at), joint));
+            found.insert((column, at), joint);
         }
     }
     Ok(found)

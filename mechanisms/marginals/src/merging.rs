@@ -1,6 +1,8 @@
 //! Merging of levels with few records, after the noisy tables of single columns.
 
+use crate::answers::Answers;
 use crate::residuals::Measured;
+use scumble_core::Result;
 use scumble_core::levels::Grid;
 use std::collections::BTreeMap;
 
@@ -11,12 +13,30 @@ const SIGNIFICANT: f64 = 3.0;
 /// Merged levels of each column.
 pub(crate) struct Merging {
     /// `to[i][j]` is the merged level of level j of column i.
-    pub(crate) to: Vec<Vec<u32>>,
+    to: Vec<Vec<u32>>,
     /// For each column and merged level, the original levels with their weights: estimates of their counts.
     pub(crate) originals: Vec<Vec<Vec<(u32, f64)>>>,
 }
 
 impl Merging {
+    /// Merges levels within each column, also for all later questions to `answers`.
+    ///
+    /// Returns the merging, and the tables `alone` with merged levels.
+    ///
+    /// # Errors
+    /// Same errors as [`Answers::merge`].
+    pub(crate) fn ask(
+        alone: &[Measured],
+        grids: impl Iterator<Item = Option<Grid>>,
+        total: Option<f64>,
+        answers: &mut dyn Answers,
+    ) -> Result<(Self, Vec<Measured>)> {
+        let merging = Self::from_measured(alone, grids, total);
+        answers.merge(&merging.to)?;
+        let measured = alone.iter().map(|table| merging.merge(table)).collect();
+        Ok((merging, measured))
+    }
+
     /// Merges levels within each column.
     ///
     /// - In a refined grid, neighbouring levels are merged into at most `merged` levels of about equal count.
@@ -24,7 +44,7 @@ impl Merging {
     ///   the noise become one level, the last. A column with only one such level keeps all its levels.
     ///
     /// `alone` has the noisy tables of single columns, and `total` is the number of records, if it is public.
-    pub(crate) fn from_measured(
+    fn from_measured(
         alone: &[Measured],
         grids: impl Iterator<Item = Option<Grid>>,
         total: Option<f64>,
@@ -51,7 +71,7 @@ impl Merging {
 
     /// Returns the table of one column with its levels merged. The stated variance is the median over the
     /// merged cells: a merged cell adds up the noise of its levels.
-    pub(crate) fn merge(&self, table: &Measured) -> Measured {
+    fn merge(&self, table: &Measured) -> Measured {
         let originals = &self.originals[table.clique[0]];
         let counts: Vec<f64> = originals
             .iter()

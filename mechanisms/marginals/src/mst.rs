@@ -7,7 +7,7 @@ use crate::counts::{Clique, Counts, Pairs, TablePlan};
 use crate::curator::{Common, Curator, State, example};
 use crate::merging::Merging;
 use crate::program::{Answered, Program};
-use crate::residuals::{Measured, Residuals};
+use crate::residuals::Residuals;
 use crate::scores;
 use scumble_core::levels::draw;
 use scumble_core::{Brief, Descriptor, Output, Result, register};
@@ -51,10 +51,8 @@ impl Program for Tree {
         let column_share = if edges == 0 { 1.0 } else { COLUMNS_SHARE } / count as f64;
         let alone =
             (0..count).map(|at| answers.measure(&vec![at], column_share)).collect::<Result<Vec<_>>>()?;
-        let merging = Merging::from_measured(&alone, columns.grids(), total);
-        answers.merge(&merging.to)?;
+        let (merging, mut measured) = Merging::ask(&alone, columns.grids(), total, answers)?;
         let levels = merging.levels();
-        let mut measured: Vec<Measured> = alone.iter().map(|table| merging.merge(table)).collect();
         let estimate = Residuals::from_measured(&levels, &measured, total)?;
         let shares = shares(&estimate, &levels);
         let score = |counts: &Counts, (one, other): (usize, usize)| {

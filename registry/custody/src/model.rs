@@ -39,17 +39,13 @@ fn classes_of_rows(classes: usize, rows: usize) -> std::result::Result<Vec<usize
     }
 }
 
-fn column(name: &str, kind: Kind) -> Column {
-    Column::new(name, kind)
-}
-
 fn constant(name: &str, text: &str) -> Column {
-    column(name, Kind::Category { levels: vec![text.into()] })
+    Column::new(name, Kind::Category { levels: vec![text.into()] })
 }
 
 /// Description of a column of numbers that a file holds without scaling.
 fn number(name: &str) -> Column {
-    column(name, Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() })
+    Column::new(name, Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() })
 }
 
 impl ShippedDesign {
@@ -82,7 +78,7 @@ impl ShippedDesign {
                 let indicators = Array2::from_shape_fn((rows.len(), classes.len()), |(row, class)| {
                     f64::from(u8::from(rows[row] == class))
                 });
-                (vec![column(CLASS, Kind::Category { levels: classes })], indicators)
+                (vec![Column::new(CLASS, Kind::Category { levels: classes })], indicators)
             }
             true => {
                 let [name, unit, lower, upper] = NUMBER;
@@ -167,7 +163,8 @@ impl ShippedDesign {
                 || if classes.is_empty() { NUMBER.contains(&name.as_str()) } else { *name == CLASS })
         };
         let names: Vec<String> = rows.header().iter().filter(is_number).cloned().collect();
-        let class = (!classes.is_empty()).then(|| column(CLASS, Kind::Category { levels: classes.clone() }));
+        let class =
+            (!classes.is_empty()).then(|| Column::new(CLASS, Kind::Category { levels: classes.clone() }));
         let columns = class.into_iter().chain(names.iter().map(|name| number(name)));
         let schema = Schema::from_columns(columns.collect())?;
         let reader = Reader::new(rows, &schema, None, OutOfBounds::Keep)?;
@@ -238,7 +235,7 @@ impl ShippedModel {
     /// [`Error::Model`] if probabilities are requested for a number.
     pub fn decoder(&self, has_probabilities: bool) -> Result<Decoder> {
         let mut columns = vec![match self.classes.is_empty() {
-            false => column(&self.target.name, Kind::Category { levels: self.classes.clone() }),
+            false => Column::new(&self.target.name, Kind::Category { levels: self.classes.clone() }),
             true => self.target.clone(),
         }];
         if has_probabilities {

@@ -2,7 +2,7 @@
 //! coordinates of the target (the column to learn).
 
 use crate::kind::{Form, ISO};
-use crate::scale::{Decoded, Scale};
+use crate::scale::Scale;
 use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
 use scumble_core::text::abridged;
 use scumble_core::{RecordDomain, Table};
@@ -48,10 +48,12 @@ pub struct Encoder {
 struct Field {
     column: Column,
     is_target: bool,
-    /// Scale of a number; `None` for levels.
-    scale: Option<Scale>,
-    /// Coordinate and scale of the number from which the scaled number is the difference.
-    base: Option<(usize, Scale)>,
+    /// Scale of a number. A column of levels does not use it.
+    scale: Scale,
+    /// Index of the field from whose number the scaled number is the difference.
+    base: Option<usize>,
+    /// True if another field has this field as its base.
+    is_base: bool,
     /// Index of the column in a row of the file.
     place: usize,
     /// Upper bound on the bytes of a valid cell.
@@ -131,20 +133,22 @@ impl Encoder {
         let (last, first): (Vec<&Column>, Vec<&Column>) =
             schema.columns().iter().partition(|column| Some(column.name.as_str()) == target);
         let columns: Vec<&Column> = first.into_iter().chain(last).collect();
-        let base = |base: &Column| {
-            let before = columns.iter().take_while(|column| column.name != base.name);
-            Some((before.map(|column| column.coordinates().len()).sum(), schema.scale(base, target).0?))
-        };
-        let fields = columns.iter().map(|&column| {
+        let scaled = columns.iter().map(|column| schema.scale(column, target)).collect::<Vec<_>>();
+        let fields = columns.iter().zip(&scaled).map(|(&column, (scale, base))| {
             let place = header.place_of(&column.name, source)?;
             let texts = column.kind.levels().unwrap_or_default().iter().chain(&column.missing_cells);
             let longest = texts.map(String::len).fold(LONGEST_NUMBER, usize::max);
             let is_target = Some(column.name.as_str()) == target;
-            let (scale, base_column) = schema.scale(column, target);
-            let base = base_column.and_then(base);
-            Ok(Field { column: column.clone(), is_target, scale, base, place, longest })
+            let scale = scale.clone().unwrap_or_else(|| Scale::linear(0.0, 1.0));
+            let base = base.and_then(|base| columns.iter().position(|column| *column == base));
+            Ok(Field { column: column.clone(), is_target, scale, base, is_base: false, place, longest })
         });
-        let fields = fields.collect::<Result<_>>()?;
+        let mut fields = fields.collect::<Result<Vec<Field>>>()?;
+        for at in 0..fields.len() {
+            if let Some(base) = fields[at].base {
+                fields[base].is_base = true;
+            }
+        }
         Ok(Self {
             source: source.into(),
             cells: header.names.len(),
@@ -305,13 +309,19 @@ impl Encoder {
         records: &mut Vec<f64>,
         clips: &mut Clips,
     ) -> Result<()> {
-        let start = records.len();
+        // Kept numbers of the fields that are bases of others, in ascending order of the fields.
+        let mut bases: Vec<(usize, f64)> = vec![];
         for (at, cell) in picked.enumerate() {
             // The cell that is not encoded comes last.
             let Some(field) = self.fields.get(at) else { continue };
-            let is_clipped = field
-                .encode(cell, self.out_of_bounds, start, records)
-                .map_err(|problem| self.bad_cell(row, &field.column.name, &cell.text(), problem))?;
+            let base = field.base.and_then(|base| bases.iter().find(|(at, _)| *at == base));
+            let base = base.map_or(0.0, |(_, number)| *number);
+            let encoded = field.encode(cell, self.out_of_bounds, base, records);
+            let (kept, is_clipped) =
+                encoded.map_err(|problem| self.bad_cell(row, &field.column.name, &cell.text(), problem))?;
+            if field.is_base {
+                bases.push((at, kept));
+            }
             if is_clipped {
                 clips.count(at);
             }
@@ -392,24 +402,27 @@ impl<'h> Header<'h> {
 }
 
 impl Field {
-    /// Appends the cell's coordinates to `records`, whose last record starts at `start`. Returns whether the
-    /// cell was clipped.
+    /// Appends the cell's coordinates to `records`. `base` is the number from which the scaled number is the
+    /// difference, or zero.
+    ///
+    /// Returns the kept number (the lower bound for a missing number, zero for a level), and true if the cell
+    /// was clipped.
     fn encode(
         &self,
         cell: Cell,
         out_of_bounds: OutOfBounds,
-        start: usize,
+        base: f64,
         records: &mut Vec<f64>,
-    ) -> std::result::Result<bool, String> {
+    ) -> std::result::Result<(f64, bool), String> {
         let expected = || self.expected_content(out_of_bounds);
         let cell = self.column.present(cell);
         let kind = &self.column.kind;
-        match (&self.scale, kind.form(self.is_target)) {
-            (Some(scale), _) if cell == Cell::Null && scale.keeps_missing() => {
-                records.push(scale.missing());
-                Ok(false)
+        match kind.form(self.is_target) {
+            Form::Number { lower, .. } if cell == Cell::Null && self.scale.keeps_missing() => {
+                records.push(self.scale.missing());
+                Ok((lower, false))
             }
-            (Some(scale), Form::Number { lower, upper }) => {
+            Form::Number { lower, upper } => {
                 let value = match (kind.number(cell), out_of_bounds) {
                     // A released value may be unrounded, and is then read as a plain number.
                     (Err(_), OutOfBounds::Keep) => cell.number().ok_or("is not a number"),
@@ -420,39 +433,31 @@ impl Field {
                     return Err(format!("is not a finite number; {}", expected()));
                 }
                 let within = value.clamp(lower, upper);
-                let kept = match out_of_bounds {
-                    OutOfBounds::Reject if within != value => {
+                let kept = match (out_of_bounds, self.base) {
+                    (OutOfBounds::Reject, _) if within != value => {
                         return Err(format!("lies outside the bounds; {}", expected()));
                     }
-                    OutOfBounds::Keep => value,
-                    _ => within,
-                };
-                let base = self.base.as_ref().map(|(at, scale)| match scale.decode(records[start + at]) {
-                    Decoded::Number(number) => number,
-                    Decoded::Missing => scale.bounds().0,
-                });
-                let kept = match (base, out_of_bounds) {
-                    (Some(base), OutOfBounds::Reject) if kept < base => {
+                    (OutOfBounds::Reject, Some(_)) if within < base => {
                         let name = self.column.not_before.as_deref().unwrap_or_default();
                         return Err(format!("is before {name:?}, which is {}", kind.settled(base).text()));
                     }
-                    (Some(base), OutOfBounds::Clip) => kept.max(base),
-                    _ => kept,
+                    (OutOfBounds::Keep, _) => value,
+                    (_, Some(_)) => within.max(base),
+                    (_, None) => within,
                 };
-                let encoded = scale.encode(kept - base.unwrap_or(0.0));
+                let encoded = self.scale.encode(kept - base);
                 if !encoded.is_finite() {
                     return Err(format!("lies too far outside the bounds; {}", expected()));
                 }
                 records.push(encoded);
-                Ok(kept != value)
+                Ok((kept, kept != value))
             }
-            (_, form) => {
-                let Form::Levels(levels) = form else { return Err(expected()) };
+            Form::Levels(levels) => {
                 let level = kind
                     .level(cell)
                     .ok_or_else(|| format!("is not a level of the column; {}", expected()))?;
                 records.extend((0..levels.len()).map(|at| if at == level { 1.0 } else { 0.0 }));
-                Ok(false)
+                Ok((0.0, false))
             }
         }
     }

@@ -33,7 +33,7 @@ pub(crate) struct Scale {
     lower: f64,
     upper: f64,
     shape: Shape,
-    /// Whether missing cells, and zeros, have a part of the range each.
+    /// True if missing cells have a part of the range, and true if zeros have one.
     missing: bool,
     zero: bool,
     /// Number of equal parts of the range, for a column with such values.
@@ -81,17 +81,17 @@ impl Scale {
         Self { missing, zero, parts: parts as f64, ..self }
     }
 
-    /// Whether the map is (x − lower)/(upper − lower).
+    /// Returns whether the map is (x − lower)/(upper − lower).
     pub(crate) fn is_linear(&self) -> bool {
         self.shape == Shape::Linear && self.apart() == 0.0
     }
 
-    /// Whether missing cells stay missing.
+    /// Returns whether missing cells stay missing.
     pub(crate) fn keeps_missing(&self) -> bool {
         self.missing
     }
 
-    /// Whether some values have a part of the range for themselves.
+    /// Returns whether some values have a part of the range for themselves.
     pub(crate) fn has_apart(&self) -> bool {
         self.apart() > 0.0
     }

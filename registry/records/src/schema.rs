@@ -123,7 +123,7 @@ pub struct Column {
     /// the same width.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<f64>,
-    /// Whether zero has a bin of its own.
+    /// `Some` if zero has a bin of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero: Option<Apart>,
     /// Name of an earlier column whose values are never larger than the values of this column.
@@ -530,9 +530,11 @@ impl Schema {
     /// its bounds alone. The second value is the column from which the scaled value is the difference.
     pub(crate) fn scale(&self, column: &Column, target: Option<&str>) -> (Option<Scale>, Option<&Column>) {
         let is_target = |column: &Column| Some(column.name.as_str()) == target;
-        if let (true, form) = (is_target(column), column.kind.form(true)) {
-            let Form::Number { lower, upper } = form else { return (None, None) };
-            return (Some(Scale::linear(lower, upper)), None);
+        if is_target(column) {
+            return match column.kind.form(true) {
+                Form::Number { lower, upper } => (Some(Scale::linear(lower, upper)), None),
+                Form::Levels(_) => (None, None),
+            };
         }
         let base = column.not_before.as_ref().and_then(|name| self.column(name).ok());
         let base = base.filter(|base| !is_target(base));
@@ -841,9 +843,25 @@ pub(crate) mod tests {
         let strict = schema.encoder(&header, None, OutOfBounds::Reject, "stays.csv").unwrap();
         let refused =
             strict.encode(1, ["2020-03-01", "2020-02-01", "1"], &mut crate::Clips::default()).unwrap_err();
-        let expected =
-            "stays.csv, row 1, column \"last\": \"2020-02-01\" is before \"first\", which is 2020-03-01";
+        let expected = "stays.csv, row 1, column \"last\": \"2020-02-01\" is before \"first\", \
+                        which is 2020-03-01";
         assert_eq!(refused.to_string(), expected);
+    }
+
+    /// 7/41·41 is larger than 7 in floating point. The base must not be decoded from its coordinate.
+    #[test]
+    fn equal_numbers_keep_the_order() {
+        let count = |name: &str, more: &str| {
+            format!("[[column]]\nname = \"{name}\"\nkind = \"integer\"\nlower = 0\nupper = 41\n{more}\n")
+        };
+        let text = count("seen", "") + &count("asked", "not_before = \"seen\"");
+        let schema = Schema::from_toml(&text, "counts.toml").unwrap();
+        let encoder = schema.encoder(&["seen", "asked"], None, OutOfBounds::Reject, "counts.csv").unwrap();
+        for number in 0..=41 {
+            let cell = number.to_string();
+            let record = encoder.encode(1, [cell.as_str(), &cell], &mut crate::Clips::default()).unwrap();
+            assert_eq!(record[1], 0.0, "{number}");
+        }
     }
 
     #[test]
