@@ -4,7 +4,7 @@ use crate::accepted;
 use scumble_classic::Identity;
 use scumble_core::Randomness;
 use scumble_records::csv::{Rows, Writer};
-use scumble_records::{Clips, OutOfBounds, Reader, Schema, stream};
+use scumble_records::{Clips, OutOfBounds, Reader, Schema, check, stream};
 use std::sync::LazyLock;
 
 /// Columns of every kind: ordinary columns, the widest and the narrowest allowed column, and levels that need
@@ -66,6 +66,10 @@ pub fn csv(data: &[u8]) -> bool {
         let width = all.domain.flat().dim();
         assert_eq!(flat.len(), all.table.len() * width);
         assert!(flat.iter().all(|x| x.is_finite()), "a value that is not finite");
+        if out_of_bounds == OutOfBounds::Clip {
+            let checked = reader(data, target, out_of_bounds).and_then(|mut reader| check(&mut reader));
+            assert!(checked.is_ok_and(|checked| !checked.is_refused()), "the check refuses what is read");
+        }
         if out_of_bounds != OutOfBounds::Keep {
             assert!(flat.chunks(width).all(|record| all.domain.flat().contains(record)), "out of the domain");
             assert!(all.clipped.is_empty() || out_of_bounds == OutOfBounds::Clip);

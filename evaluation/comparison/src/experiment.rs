@@ -79,6 +79,8 @@ struct Data {
     decimal: Option<Decimal>,
     encoding: Option<Encoding>,
     task: Option<Learning>,
+    #[serde(default)]
+    drop_missing_target: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -189,9 +191,10 @@ impl Experiment {
     /// If the input file or its schema cannot be read, the error is [`Error::DataSet`] for a split by time,
     /// and [`Error::Records`] for any other split.
     pub fn data(&self) -> Result<DataSet> {
-        let Data { name, input, schema, target, delimiter, decimal, encoding, task } = &self.data;
+        let Data { name, input, schema, target, delimiter, decimal, encoding, task, drop_missing_target } =
+            &self.data;
         let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
-        let is_read = format != TextFormat::default() || task.is_some();
+        let is_read = format != TextFormat::default() || task.is_some() || *drop_missing_target;
         match (name, input, schema, target) {
             (None, None, None, None) if !is_read => Ok(DataSet::wine()?),
             (Some(name), None, None, None) if !is_read => {
@@ -200,7 +203,12 @@ impl Experiment {
             }
             (None, Some(input), Some(schema), Some(target)) => {
                 let (file, schema) = (self.resolve(input), self.resolve(schema));
-                let input = Input { format, learning: *task, ..Input::new(&file, &schema, target) };
+                let input = Input {
+                    format,
+                    learning: *task,
+                    drops_missing_target: *drop_missing_target,
+                    ..Input::new(&file, &schema, target)
+                };
                 match &self.split {
                     Some(Split { kind: Kind::Time, by: Some(by), test_share, .. }) => {
                         let test_share = test_share.unwrap_or(DEFAULT_TEST_SHARE);

@@ -35,12 +35,21 @@ pub struct Input<'a> {
     pub format: TextFormat,
     /// Classification or regression, if the schema permits both.
     pub learning: Option<Learning>,
+    /// Drops rows whose target is missing.
+    pub drops_missing_target: bool,
 }
 
 impl<'a> Input<'a> {
     /// Creates an input with the default text format and the kind of learning in its schema.
     pub fn new(file: &'a Path, schema: &'a Path, target: &'a str) -> Self {
-        Self { file, schema, target, format: TextFormat::default(), learning: None }
+        Self {
+            file,
+            schema,
+            target,
+            format: TextFormat::default(),
+            learning: None,
+            drops_missing_target: false,
+        }
     }
 
     /// Loads the data set from the records that `read` reads by the schema. Returns it with the second value
@@ -49,7 +58,9 @@ impl<'a> Input<'a> {
         let schema = Schema::read(self.schema)?.for_learning(self.target, self.learning)?;
         let rows = open(self.file, &self.format)?;
         let recognised = rows.recognised();
-        let (loaded, extra) = read(Reader::new(rows, &schema, Some(self.target), OutOfBounds::Clip)?)?;
+        let reader = Reader::new(rows, &schema, Some(self.target), OutOfBounds::Clip)?;
+        let (loaded, extra) =
+            read(if self.drops_missing_target { reader.without_missing_targets() } else { reader })?;
         let data = DataSet {
             schema: Some(SchemaAt::File(self.schema.into())),
             learning: self.learning,
@@ -94,6 +105,8 @@ pub struct DataSet {
     /// The cells that were clipped to the public bounds. They depend on the data, so only the data owner may
     /// see them.
     pub clipped: Vec<Clipped>,
+    /// Number of rows that were dropped because their target is missing, for the data owner only.
+    pub dropped: usize,
     /// Number of training records, if the data set has its own split. The training records come first, and
     /// all other records are test records.
     pub train_records: Option<usize>,
@@ -160,6 +173,7 @@ impl DataSet {
             is_public: self.is_public,
             is_drafted: self.is_drafted,
             clipped: vec![],
+            dropped: 0,
             train_records: None,
         }
     }
@@ -192,6 +206,7 @@ impl DataSet {
             is_public: false,
             is_drafted: schema.is_draft(),
             clipped: loaded.clipped,
+            dropped: loaded.dropped,
             train_records: None,
         })
     }

@@ -65,6 +65,7 @@ impl<'s> Encoded<'s> {
             domain: self.encoder.domain().clone(),
             clipped: self.encoder.clipped(&self.clips),
             table: self.encoder.table(self.flat)?,
+            dropped: 0,
         };
         Ok(DataSet::loaded(name, self.target, self.schema, loaded)?)
     }

@@ -67,6 +67,7 @@ impl Images {
             is_public: false,
             is_drafted: false,
             clipped: vec![],
+            dropped: 0,
             train_records: Some(count(train)),
         })
     }

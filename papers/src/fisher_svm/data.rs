@@ -175,6 +175,7 @@ mod tests {
             is_public: false,
             is_drafted: false,
             clipped: vec![],
+            dropped: 0,
             train_records: None,
         };
         let data = with_integers(&data).unwrap();

@@ -1,7 +1,8 @@
 //! CSV reader and writer. The reader recognises the text format, and reads a few rows at a time.
 
+use crate::number::{Decimal, with_point};
 use crate::pieces::{Piece, Pieces};
-use crate::text_format::{Decimal, Recognised, TextFormat, with_point};
+use crate::text_format::{Recognised, TextFormat};
 use crate::{
     Block, Cell, Decoded, Decoder, Encoder, Error, Loaded, OutOfBounds, RawRows, ReadRows, Reader, Result,
     Schema, WriteRows, cell::digits, open_to_read,
@@ -190,11 +191,11 @@ impl Written {
             });
         }
         encoder.check_row_length(row, record.len())?;
-        for place in encoder.places() {
+        for (at, place) in encoder.places().enumerate() {
             let cell = &record[place];
             match self.decimal {
                 Decimal::Point => rows.push(encoder, Cell::Text(cell))?,
-                Decimal::Comma => rows.push(encoder, Cell::Text(&with_point(cell)))?,
+                Decimal::Comma => rows.push(encoder, Cell::Text(&with_point(cell, encoder.unit(at))))?,
             }
         }
         Ok(())
@@ -388,6 +389,18 @@ mod tests {
             let loaded = read(text.as_bytes(), "data.csv", &schema(), None).unwrap();
             assert_eq!(*loaded.table.records(), ndarray::array![[0.5], [1.0]], "{text:?}");
         }
+    }
+
+    /// A comma that the format declares as decimal does not separate the cells of a file of one column.
+    #[test]
+    fn one_column_may_have_decimal_commas() {
+        let format = TextFormat { decimal: Some(Decimal::Comma), ..TextFormat::default() };
+        let rows = Rows::written(&b"size\n1,5\n\"0,5\"\n\n2\n"[..], "data.csv", &format).unwrap();
+        assert_eq!(rows.recognised(), None);
+        let text = "[[column]]\nname = \"size\"\nkind = \"real\"\nlower = 0.0\nupper = 2.0\nmissing = 0\n";
+        let schema = Schema::from_toml(text, "schema.toml").unwrap();
+        let loaded = Reader::new(rows, &schema, None, OutOfBounds::Reject).unwrap().read_all().unwrap();
+        assert_eq!(*loaded.table.records(), ndarray::array![[0.75], [0.25], [0.0], [1.0]]);
     }
 
     #[test]

@@ -34,6 +34,12 @@ pub struct Decoder {
 /// Metadata key of the design's digest in a Parquet file or an Arrow schema.
 pub const DESIGN: &str = "scumble.design";
 
+/// Number of equal parts of a range in [`Decoder::crowded`]: the usual number of bins.
+const PARTS: usize = 20;
+
+/// Share of the numbers in one part, above which a column is crowded.
+const CROWDED: f64 = 0.9;
+
 /// Input column of a released column.
 #[derive(Debug, Clone)]
 struct Source {
@@ -221,6 +227,29 @@ impl Decoder {
     /// Sets the digest of the design. Parquet files and Arrow tables carry it as metadata.
     pub fn with_design_digest(self, digest: String) -> Self {
         Self { design: Some(digest), ..self }
+    }
+
+    /// Columns of numbers with most of their released numbers in one of 20 equal parts of the scaled
+    /// range. `records` are flat released records, one after the other. Columns with less than 20
+    /// values, and columns with values apart, are not considered.
+    pub fn crowded(&self, records: &[f64]) -> Vec<&str> {
+        let width = self.layout.width().max(1);
+        let is_crowded = |cell: &Made| {
+            let Made::Number { place, scale, kind, .. } = cell else { return false };
+            let (lower, upper) = scale.bounds();
+            if scale.has_apart() || (!matches!(kind, Kind::Real { .. }) && upper - lower < PARTS as f64) {
+                return false;
+            }
+            let mut counts = [0usize; PARTS];
+            for record in records.chunks_exact(width) {
+                let part = (record[*place] * PARTS as f64).clamp(0.0, (PARTS - 1) as f64);
+                counts[part as usize] += 1;
+            }
+            let most = counts.iter().max().copied().unwrap_or(0);
+            most as f64 > CROWDED * (records.len() / width) as f64
+        };
+        let names = self.header.iter().zip(&self.cells);
+        names.filter(|(_, cell)| is_crowded(cell)).map(|(name, _)| name.as_str()).collect()
     }
 
     /// Metadata of a Parquet file or Arrow table: the design's digest under [`DESIGN`].

@@ -1,10 +1,13 @@
 //! Schemas drafted from the records of a file, for review by a person who knows what is public.
 
 use crate::kind::{LARGEST_BOUND, parse_date};
+use crate::number::{Quantity, SIGNS};
+use crate::sentinel::{Extremes, Sentinels};
+use crate::tail::Sizes;
 use crate::{Cell, Column, Encoder, Error, Held, Kind, Missing, ReadRows, Result, Schema, Zone};
 use jiff::civil::Date;
 use scumble_core::{first_duplicate, shown};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 
 /// Upper bound on the number of levels of a category. A column with more distinct texts probably holds names,
@@ -12,7 +15,16 @@ use std::fmt::Write;
 const MOST_LEVELS: usize = 50;
 
 /// Upper bound on the bytes of a level. Longer texts count as free text.
-const LONGEST_LEVEL: usize = 100;
+const LONGEST_LEVEL: usize = 60;
+
+/// Number of distinct texts from which a column counts as free text if most of them occur once.
+const FREE_TEXTS: usize = 10;
+
+/// Number of words from which a text that occurs once counts as free text.
+const FREE_WORDS: usize = 4;
+
+/// Upper bound on the bytes of a mark of a missing number.
+const LONGEST_MARK: usize = 20;
 
 /// Upper bound on the distinct non-numeric texts that count as marks of missing cells in a numeric column.
 const MOST_STRAYS: usize = 3;
@@ -32,7 +44,7 @@ const ONE_VALUE: &str = "it has one value";
 const UNDECIDED: &str = "its times are instants without a known time zone, so their days cannot be decided";
 
 /// Texts that mark a missing number.
-const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "null"];
+pub(crate) const MISSING: [&str; 9] = ["", "?", "-", "NA", "N/A", "NaN", "nan", "NULL", "null"];
 
 /// Text that a typed file returns for a cell whose bytes are not UTF-8 text, if its cells are only inspected.
 pub const NO_TEXT: &str = "\u{fffd}";
@@ -42,11 +54,14 @@ const EMPTY: &str = "(empty)";
 
 /// Drafts a schema of a file, as TOML with remarks for the reader.
 ///
-/// - Numbers get bounds around the observed range, rounded outward.
+/// - Numbers get bounds around the observed range, rounded outward, and a percent or currency sign as unit.
 /// - Dates get as bounds the first day of the first observed year and the last day of the last observed year.
 /// - A column of texts, or of numbers with two distinct values, gets the observed levels.
-/// - A column is left out if it has one value, numbers the rows consecutively, has more than 50 distinct
-///   texts or long ones, or cannot be read. Its values do not appear in the draft.
+/// - A column is left out if it has one value, numbers the rows consecutively, holds free text, or cannot be
+///   read. Its values do not appear in the draft.
+/// - Texts are free text if more than 50 are distinct, if one is longer than 60 bytes, or if most occur once.
+/// - A remark names repeated numbers far outside the others, which may mark missing cells.
+/// - Another remark names the fields for a long tail, many zeros, or many missing cells.
 ///
 /// The draft is taken from the records, so it discloses something about them. It is therefore marked as a
 /// draft. A draft suffices to compare mechanisms, but no mechanism can be saved with it
@@ -113,10 +128,10 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
         };
         // Writing to a string does not fail.
         let _ = match column {
-            Ok((column, remark)) => {
+            Ok((column, remarks)) => {
                 columns += 1;
-                let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
-                write!(text, "\n{remark}[[column]]\n{}", to_toml(&column))
+                let remarks: String = remarks.iter().map(|remark| format!("# {remark}\n")).collect();
+                write!(text, "\n{remarks}[[column]]\n{}", to_toml(&column))
             }
             Err(reason) => write!(text, "\n# {name:?}{LEFT_OUT}{reason}.\n"),
         };
@@ -132,10 +147,15 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
 /// Words between the name of a column that a draft leaves out and the reason.
 const LEFT_OUT: &str = " is left out: ";
 
-/// Remarks of a draft about the columns that it leaves out: the name of the column, and the reason.
-pub fn left_out(draft: &str) -> impl Iterator<Item = &str> {
+/// Words between the name of a column and its numbers that may mark missing cells.
+const FAR_OUTSIDE: &str = " has repeated numbers far outside the others: ";
+
+/// Remarks of a draft about single columns: the reason to leave a column out, or numbers that may mark
+/// missing cells. Each begins with the name of the column.
+pub fn remarks(draft: &str) -> impl Iterator<Item = &str> {
     let remarks = draft.lines().filter_map(|line| line.strip_prefix("# "));
-    remarks.filter(|remark| remark.starts_with('"') && remark.contains(LEFT_OUT))
+    let is_remark = |remark: &&str| remark.contains(LEFT_OUT) || remark.contains(FAR_OUTSIDE);
+    remarks.filter(|remark| remark.starts_with('"')).filter(is_remark)
 }
 
 /// Summary of a column's cells.
@@ -154,14 +174,19 @@ struct Seen {
     /// twice.
     first: HashSet<u64>,
     has_repeats: bool,
-    /// Distinct non-empty cells, as text. At most 51 are kept, one more than the largest number of levels.
-    levels: BTreeSet<String>,
+    /// Counts of distinct non-empty cells, as text. At most 51 are kept, one more than the largest number of
+    /// levels.
+    levels: BTreeMap<String, usize>,
     /// Distinct cells that mark a missing number.
     absent: BTreeSet<String>,
     /// Distinct cells that are neither numbers nor marks of a missing number.
     strays: BTreeSet<String>,
     has_empty: bool,
     dates: Dates,
+    extremes: Extremes,
+    sizes: Sizes,
+    /// Distinct [`SIGNS`] in cells with a number, at most two.
+    units: BTreeSet<String>,
 }
 
 /// Date formats that a draft recognises.
@@ -206,8 +231,18 @@ impl Seen {
         if !MISSING.contains(&&*text) {
             self.dates.add(&text);
         }
-        match cell.number().filter(|number| number.abs() <= LARGEST_BOUND) {
-            Some(number) => self.add_number(number),
+        let is_read = |unit: &str, number: f64| {
+            number.abs() <= LARGEST_BOUND && (unit.is_empty() || SIGNS.contains(&unit))
+        };
+        match Quantity::from_cell(cell).filter(|&Quantity { unit, number }| is_read(unit, number)) {
+            Some(Quantity { number, unit }) => {
+                self.add_number(number);
+                self.extremes.add(number, &text);
+                self.sizes.add(number);
+                if !unit.is_empty() {
+                    keep(&mut self.units, unit, 2);
+                }
+            }
             None if MISSING.contains(&&*text) => {
                 self.has_empty |= text.is_empty();
                 keep(&mut self.absent, &text, MISSING.len());
@@ -215,8 +250,10 @@ impl Seen {
             None => keep(&mut self.strays, &text, MOST_STRAYS + 1),
         }
         if !text.is_empty() {
-            let level = if text.len() > LONGEST_LEVEL { TOO_LONG.into() } else { text };
-            keep(&mut self.levels, &level, MOST_LEVELS + 1);
+            let level = if text.len() > LONGEST_LEVEL { TOO_LONG.into() } else { text.into_owned() };
+            if self.levels.len() <= MOST_LEVELS || self.levels.contains_key(&level) {
+                *self.levels.entry(level).or_insert(0) += 1;
+            }
         }
     }
 
@@ -235,19 +272,34 @@ impl Seen {
     }
 
     fn is_of_few_levels(&self) -> bool {
-        self.levels.len() <= MOST_LEVELS && !self.levels.contains(TOO_LONG)
+        self.levels.len() <= MOST_LEVELS && !self.levels.contains_key(TOO_LONG)
     }
 
-    /// Drafts the column `name`, with a remark for the reader if there is one.
+    /// Returns whether the cells that are no numbers may mark missing numbers: few short texts.
+    fn are_strays_marks(&self) -> bool {
+        self.strays.len() <= MOST_STRAYS && self.strays.iter().all(|text| text.len() <= LONGEST_MARK)
+    }
+
+    /// Returns whether texts that occur once fill most cells, or are most of many texts, or have many words.
+    fn is_free_text(&self) -> bool {
+        let single = || self.levels.iter().filter(|(_, count)| **count == 1);
+        let (once, cells) = (single().count(), self.levels.values().sum::<usize>());
+        2 * once > cells
+            || (self.levels.len() >= FREE_TEXTS && 2 * once > self.levels.len())
+            || single().any(|(text, _)| text.split_whitespace().count() >= FREE_WORDS)
+    }
+
+    /// Drafts the column `name`, with remarks for the reader.
     ///
     /// # Errors
     /// The reason to leave the column out.
-    fn column(&self, name: &str) -> std::result::Result<(Column, Option<String>), String> {
+    fn column(&self, name: &str) -> std::result::Result<(Column, Vec<String>), String> {
         let (kind, remark) = self.kind()?;
         let (missing, missing_cells) = self.missing(&kind);
         let column = Column { missing, missing_cells, ..Column::new(name, kind) };
         column.check_text()?;
-        Ok((column, remark))
+        let shape = self.remark_on_sentinels(&column).or_else(|| self.remark_on_shape(&column));
+        Ok((column, remark.into_iter().chain(shape).collect()))
     }
 
     /// Drafts the column's kind, with a remark for the reader if there is one.
@@ -256,8 +308,8 @@ impl Seen {
     /// The reason to leave the column out.
     fn kind(&self) -> std::result::Result<(Kind, Option<String>), String> {
         let is_of_numbers = self.numbers > 0
-            && (self.strays.is_empty() || (self.strays.len() <= MOST_STRAYS && !self.is_of_few_levels()));
-        if self.levels.contains(NO_TEXT) {
+            && (self.strays.is_empty() || (self.are_strays_marks() && !self.is_of_few_levels()));
+        if self.levels.contains_key(NO_TEXT) {
             return Err("it holds bytes that are not UTF-8 text".into());
         }
         let levels = self.levels.len() + usize::from(self.has_empty && !is_of_numbers);
@@ -274,16 +326,23 @@ impl Seen {
                 return Err(ONE_VALUE.into());
             }
             let (lower, upper) = bounds(self.least, self.most);
+            if self.units.len() > 1 {
+                return Err(format!(
+                    "its numbers have several units, such as {}",
+                    shown(&self.unit(" and "))
+                ));
+            }
+            let unit = self.unit("");
             let kind = match self.is_whole && lower.abs().max(upper.abs()) <= MOST_WHOLE {
-                true => Kind::Integer { lower: lower as i64, upper: upper as i64, unit: String::new() },
-                false => Kind::real(lower, upper),
+                true => Kind::Integer { lower: lower as i64, upper: upper as i64, unit },
+                false => Kind::Real { lower, upper, unit },
             };
             return Ok((kind, self.remark()));
         }
         if let Some(dated) = self.dates.kind().filter(|_| self.numbers == 0) {
             return Ok(dated);
         }
-        if self.levels.iter().map(|level| level.to_ascii_lowercase()).eq(["false", "true"]) && !self.has_empty
+        if self.levels.keys().map(|level| level.to_ascii_lowercase()).eq(["false", "true"]) && !self.has_empty
         {
             return Ok((Kind::Boolean {}, None));
         }
@@ -293,7 +352,10 @@ impl Seen {
                  text"
             ));
         }
-        let mut levels: Vec<String> = self.levels.iter().cloned().collect();
+        if !self.strays.is_empty() && self.is_free_text() {
+            return Err("most of its texts occur once, as names and free text do".into());
+        }
+        let mut levels: Vec<String> = self.levels.keys().cloned().collect();
         if self.has_empty {
             levels.push(EMPTY.into());
         }
@@ -311,8 +373,10 @@ impl Seen {
             );
         }
         self.is_of_few_levels().then(|| {
-            let mut levels: Vec<&String> = self.levels.iter().collect();
-            let number = |level: &str| level.parse::<f64>().unwrap_or(f64::INFINITY);
+            let mut levels: Vec<&String> = self.levels.keys().collect();
+            let number = |level: &str| {
+                Quantity::from_cell(Cell::Text(level)).map_or(f64::INFINITY, |level| level.number)
+            };
             levels.sort_by(|one, other| number(one).total_cmp(&number(other)));
             format!(
                 "Whole numbers with {} different values: if they name classes, use kind = \"category\" and \
@@ -320,6 +384,48 @@ impl Seen {
                 levels.len()
             )
         })
+    }
+
+    /// Remark about numbers that may mark missing cells.
+    fn remark_on_sentinels(&self, column: &Column) -> Option<String> {
+        if !matches!(column.kind, Kind::Real { .. } | Kind::Integer { .. }) {
+            return None;
+        }
+        let Sentinels { texts, least, most } = self.extremes.sentinels()?;
+        let (lower, upper) = bounds(least, most);
+        let empty =
+            if column.missing.is_some() && column.missing_cells.is_empty() { vec![""] } else { vec![] };
+        let cells = column.missing_cells.iter().chain(&texts).map(String::as_str);
+        let cells: Vec<&str> = empty.into_iter().chain(cells).collect();
+        let missing = if self.is_whole { lower.midpoint(upper).floor() } else { lower.midpoint(upper) };
+        Some(format!(
+            "{:?}{FAR_OUTSIDE}{}. If they mark missing cells, use lower = {lower}, upper = {upper}, \
+             missing = {missing} and missing_cells = {cells:?}.",
+            column.name,
+            texts.join(", "),
+        ))
+    }
+
+    /// Remark about fields for long tails, zeros and missing cells.
+    fn remark_on_shape(&self, column: &Column) -> Option<String> {
+        let upper = match column.kind {
+            Kind::Real { upper, .. } => upper,
+            Kind::Integer { upper, .. } if !self.is_of_few_levels() => upper as f64,
+            _ => return None,
+        };
+        let missing = if column.missing.is_some() { self.cells - self.numbers } else { 0 };
+        let fields: Vec<String> = self
+            .sizes
+            .fields(upper, missing, self.cells)
+            .into_iter()
+            .map(|(field, reason)| format!("{field} ({reason})"))
+            .collect();
+        (!fields.is_empty()).then(|| format!("Consider {}.", fields.join(", ")))
+    }
+
+    /// Units in the cells, with `between` them.
+    fn unit(&self, between: &str) -> String {
+        self.units.iter().map(String::as_str).collect::<Vec<_>>().join(between)
     }
 
     /// Number of distinct non-empty cells that mark a missing number.
@@ -477,6 +583,95 @@ mod tests {
         let loaded =
             Reader::new(file, &schema, Some("group"), OutOfBounds::Reject).unwrap().read_all().unwrap();
         assert_eq!((loaded.table.len(), loaded.clipped.len()), (300, 0));
+    }
+
+    /// A draft reads prices and shares as numbers and takes their units, and mixed currencies as nothing.
+    #[test]
+    fn signs_and_separators_belong_to_numbers() {
+        let cells = (1..99).map(|at| 37 * at % 99).map(|at| {
+            format!(
+                "\"${at},000.00\",{at}.5 %,{at} 000,{}",
+                if at % 2 == 0 { format!("€{at}") } else { format!("${at}") }
+            )
+        });
+        let text = rows("price,share,people,mixed", cells);
+        let draft = drafted(&text).unwrap();
+        assert!(
+            draft.contains("# \"mixed\" is left out: its numbers have several units, such as $ and €."),
+            "{draft}"
+        );
+        let schema = Schema::from_toml(&draft, "draft.toml").unwrap();
+        let kinds: Vec<String> = schema.columns().iter().map(|column| column.kind.to_string()).collect();
+        assert_eq!(kinds, ["from 0 to 98000 $, whole", "from 0 to 100 %", "from 0 to 98000, whole"]);
+        let file = csv::Rows::new(text.as_bytes(), "data.csv").unwrap();
+        let loaded = Reader::new(file, &schema, None, OutOfBounds::Reject).unwrap().read_all().unwrap();
+        assert_eq!(loaded.table.records().row(0).to_vec(), [37.0 / 98.0, 0.375, 37.0 / 98.0]);
+    }
+
+    #[test]
+    fn sentinels_are_pointed_out_and_stay_within_the_bounds() {
+        let cells = (0..300).map(|at| {
+            let age = if at % 20 == 0 { "999".into() } else { (18 + at * 37 % 73).to_string() };
+            let loan = match at % 50 {
+                0 => "1000000".into(),
+                1 => "NA".into(),
+                _ => format!("{}.5", at * 31 % 300),
+            };
+            format!("{age},{loan}")
+        });
+        let text = rows("age,loan", cells);
+        let draft = drafted(&text).unwrap();
+        let found: Vec<&str> = remarks(&draft).collect();
+        assert_eq!(
+            found,
+            [
+                "\"age\" has repeated numbers far outside the others: 999. If they mark missing cells, \
+                 use lower = 18, upper = 90, missing = 54 and missing_cells = [\"999\"].",
+                "\"loan\" has repeated numbers far outside the others: 1000000. If they mark missing cells, \
+                 use lower = 0, upper = 300, missing = 150 and missing_cells = [\"NA\", \"1000000\"].",
+            ]
+        );
+        let schema = Schema::from_toml(&draft, "draft.toml").unwrap();
+        assert_eq!(schema.columns()[0].kind.to_string(), "from 0 to 1000, whole");
+        let advised = "[[column]]\nname = \"age\"\nkind = \"integer\"\nlower = 18\nupper = 90\nmissing = \
+                       54\nmissing_cells = [\"999\"]\n";
+        let schema = Schema::from_toml(advised, "schema.toml").unwrap();
+        let file = csv::Rows::new(text.as_bytes(), "data.csv").unwrap();
+        let loaded = Reader::new(file, &schema, None, OutOfBounds::Reject).unwrap().read_all().unwrap();
+        assert_eq!(loaded.table.records()[[0, 0]], 0.5);
+    }
+
+    /// Comments, names and addresses are not copied into a draft, however few rows a file has.
+    #[test]
+    fn free_text_is_no_level() {
+        let cells = (0..40).map(|at| {
+            let comment =
+                if at < 3 { "as before".into() } else { format!("felt {} after dose {at}", at * 7) };
+            let note = match at {
+                7 => "asked to be removed",
+                0..20 => "ok",
+                _ => "",
+            };
+            let answer = ["strongly agree", "neither agree nor disagree"][at % 2];
+            let mail = format!("person{at}@example.org");
+            let town = ["Oslo", "Rome", "Bern", "Lima"][at % 4];
+            format!(
+                "{comment},{note},{mail},{town},{answer},{}",
+                ["long ".repeat(20), "short".into()][at % 2]
+            )
+        });
+        let draft = drafted(&rows("comment,note,mail,town,answer,text", cells)).unwrap();
+        let schema = Schema::from_toml(&draft, "draft.toml").unwrap();
+        let names: Vec<&str> = schema.columns().iter().map(|column| &*column.name).collect();
+        assert_eq!(names, ["town", "answer"]);
+        for private in ["felt", "removed", "@", "long long"] {
+            assert!(!draft.contains(private), "{private} in\n{draft}");
+        }
+        assert_eq!(remarks(&draft).count(), 4);
+        // One comment among numbers is no mark of a missing number.
+        let cells = (0..99)
+            .map(|at| if at == 50 { "see the letter of his wife".into() } else { format!("{}", at * at) });
+        assert!(drafted(&rows("x", cells)).is_err());
     }
 
     #[test]

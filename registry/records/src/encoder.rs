@@ -7,7 +7,7 @@ use crate::{Cell, Column, Error, Held, Kind, Result, Schema, Zone};
 use scumble_core::text::abridged;
 use scumble_core::{RecordDomain, Table};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Treatment of a number outside its column's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ struct Field {
     is_target: bool,
     /// Scale of a number. A column of levels does not use it.
     scale: Scale,
-    /// Index of the field from whose number the scaled number is the difference.
+    /// `place` of the field from whose number the scaled number is the difference.
     base: Option<usize>,
     /// True if another field has this field as its base.
     is_base: bool,
@@ -140,14 +140,13 @@ impl Encoder {
             let longest = texts.map(String::len).fold(LONGEST_NUMBER, usize::max);
             let is_target = Some(column.name.as_str()) == target;
             let scale = scale.clone().unwrap_or_else(|| Scale::linear(0.0, 1.0));
-            let base = base.and_then(|base| columns.iter().position(|column| *column == base));
+            let base = base.map(|base| header.place_of(&base.name, source)).transpose()?;
             Ok(Field { column: column.clone(), is_target, scale, base, is_base: false, place, longest })
         });
         let mut fields = fields.collect::<Result<Vec<Field>>>()?;
-        for at in 0..fields.len() {
-            if let Some(base) = fields[at].base {
-                fields[base].is_base = true;
-            }
+        let bases: HashSet<usize> = fields.iter().filter_map(|field| field.base).collect();
+        for field in &mut fields {
+            field.is_base = bases.contains(&field.place);
         }
         Ok(Self {
             source: source.into(),
@@ -213,6 +212,17 @@ impl Encoder {
         self.fields.iter().map(|field| field.place).chain(self.extra.as_ref().map(|extra| extra.place))
     }
 
+    /// Returns whether the target's cell is missing. `cells` are those that the encoder reads from a row.
+    pub(crate) fn is_target_missing(&self, cells: &[Cell]) -> bool {
+        let target = self.fields.iter().position(|field| field.is_target);
+        target.is_some_and(|at| cells.get(at).is_some_and(|cell| self.fields[at].column.is_missing(*cell)))
+    }
+
+    /// Unit of the column at this index among the encoded columns; empty for a column without a unit.
+    pub(crate) fn unit(&self, at: usize) -> &str {
+        self.fields.get(at).map_or("", |field| field.column.kind.unit())
+    }
+
     /// Encoded columns in the order of [`places`](Self::places): name, index of the first coordinate, number
     /// of coordinates.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&String, usize, usize)> + Clone {
@@ -229,19 +239,38 @@ impl Encoder {
     }
 
     /// Returns whether encoding `cell` is lossless. The cell must be present, lie within the bounds or levels
-    /// of its column, and have no time of day if the column holds dates. `at` is the index of the column
-    /// among the encoded columns.
+    /// of its column, and hold nothing but a value: no time of day, unit, or separator of thousands. `at` is
+    /// the index of the column among the encoded columns.
     pub(crate) fn is_encoded_whole(&self, at: usize, cell: Cell) -> bool {
         let Some(Field { column, is_target, .. }) = self.fields.get(at) else { return false };
         let kind = &column.kind;
         column.is_present(cell)
             && match kind.form(*is_target) {
-                Form::Number { .. } if kind.has_time_of_day(cell) => false,
+                Form::Number { .. } if kind.is_annotated(cell) => false,
                 Form::Number { lower, upper } => {
                     kind.number(cell).is_ok_and(|value| (lower..=upper).contains(&value))
                 }
                 Form::Levels(_) => kind.level(cell).is_some(),
             }
+    }
+
+    /// Returns the cells of a row that do not fit their columns.
+    ///
+    /// Each comes with the name of its column, a description of the problem, and a value that is true if a
+    /// release clips the cell. `picked` iterates over the cells that the encoder reads from the row.
+    pub(crate) fn misfits<'a>(
+        &self,
+        picked: impl Iterator<Item = Cell<'a>>,
+    ) -> Vec<(&str, Cell<'a>, String, bool)> {
+        let (mut bases, mut misfits) = (Bases::default(), vec![]);
+        for (at, cell) in picked.enumerate() {
+            let Some(field) = self.fields.get(at) else { continue };
+            let mut kept = |out_of_bounds| bases.encode(field, cell, out_of_bounds, &mut vec![]);
+            let Err(problem) = kept(OutOfBounds::Reject) else { continue };
+            let is_clipped = kept(OutOfBounds::Clip).is_ok();
+            misfits.push((&*field.column.name, cell, problem, is_clipped));
+        }
+        misfits
     }
 
     /// Returns the encoder for a file whose columns have the storage types `held`, one for each column that
@@ -309,19 +338,13 @@ impl Encoder {
         records: &mut Vec<f64>,
         clips: &mut Clips,
     ) -> Result<()> {
-        // Kept numbers of the fields that are bases of others, in ascending order of the fields.
-        let mut bases: Vec<(usize, f64)> = vec![];
+        let mut bases = Bases::default();
         for (at, cell) in picked.enumerate() {
             // The cell that is not encoded comes last.
             let Some(field) = self.fields.get(at) else { continue };
-            let base = field.base.and_then(|base| bases.iter().find(|(at, _)| *at == base));
-            let base = base.map_or(0.0, |(_, number)| *number);
-            let encoded = field.encode(cell, self.out_of_bounds, base, records);
-            let (kept, is_clipped) =
+            let encoded = bases.encode(field, cell, self.out_of_bounds, records);
+            let is_clipped =
                 encoded.map_err(|problem| self.bad_cell(row, &field.column.name, &cell.text(), problem))?;
-            if field.is_base {
-                bases.push((at, kept));
-            }
             if is_clipped {
                 clips.count(at);
             }
@@ -401,9 +424,31 @@ impl<'h> Header<'h> {
     }
 }
 
+/// Numbers of a row from which other numbers of the row are differences, by the place of their column.
+#[derive(Default)]
+struct Bases(BTreeMap<usize, f64>);
+
+impl Bases {
+    /// Appends the cell's coordinates to `records`. Returns true if the cell was clipped.
+    fn encode(
+        &mut self,
+        field: &Field,
+        cell: Cell,
+        out_of_bounds: OutOfBounds,
+        records: &mut Vec<f64>,
+    ) -> std::result::Result<bool, String> {
+        let base = field.base.and_then(|base| self.0.get(&base).copied());
+        let (kept, is_clipped) = field.encode(cell, out_of_bounds, base, records)?;
+        if field.is_base {
+            self.0.insert(field.place, kept);
+        }
+        Ok(is_clipped)
+    }
+}
+
 impl Field {
     /// Appends the cell's coordinates to `records`. `base` is the number from which the scaled number is the
-    /// difference, or zero.
+    /// difference.
     ///
     /// Returns the kept number (the lower bound for a missing number, zero for a level), and true if the cell
     /// was clipped.
@@ -411,7 +456,7 @@ impl Field {
         &self,
         cell: Cell,
         out_of_bounds: OutOfBounds,
-        base: f64,
+        base: Option<f64>,
         records: &mut Vec<f64>,
     ) -> std::result::Result<(f64, bool), String> {
         let expected = || self.expected_content(out_of_bounds);
@@ -433,19 +478,19 @@ impl Field {
                     return Err(format!("is not a finite number; {}", expected()));
                 }
                 let within = value.clamp(lower, upper);
-                let kept = match (out_of_bounds, self.base) {
+                let kept = match (out_of_bounds, base) {
                     (OutOfBounds::Reject, _) if within != value => {
                         return Err(format!("lies outside the bounds; {}", expected()));
                     }
-                    (OutOfBounds::Reject, Some(_)) if within < base => {
+                    (OutOfBounds::Reject, Some(base)) if within < base => {
                         let name = self.column.not_before.as_deref().unwrap_or_default();
-                        return Err(format!("is before {name:?}, which is {}", kind.settled(base).text()));
+                        return Err(format!("is before the value of {name:?} in its row"));
                     }
                     (OutOfBounds::Keep, _) => value,
-                    (_, Some(_)) => within.max(base),
+                    (_, Some(base)) => within.max(base),
                     (_, None) => within,
                 };
-                let encoded = self.scale.encode(kept - base);
+                let encoded = self.scale.encode(kept - base.unwrap_or(0.0));
                 if !encoded.is_finite() {
                     return Err(format!("lies too far outside the bounds; {}", expected()));
                 }
@@ -531,7 +576,7 @@ mod tests {
             schema.encoder(&["size", "weight", "good"], None, OutOfBounds::Reject, "data.csv").unwrap();
         let encode = |row: [&str; 3]| encoder.encode(3, row, &mut Clips::default());
         let unknown = [0.25, 0.5, 0.0, 0.0, 1.0];
-        for row in [["", "NA", "?"], [" ", "-999", ""], ["2.5", " NA ", "unknown"]] {
+        for row in [["", "NA", "?"], [" ", "-999", ""], ["2.5", " NA ", "unknown"], ["2.5", "-999.0", ""]] {
             assert_eq!(encode(row).unwrap(), unknown, "{row:?}");
         }
         for (row, expected) in [

@@ -1,6 +1,7 @@
 //! Kinds of columns, such as numbers or levels, and the meaning of a cell in each kind.
 
 use crate::Cell;
+use crate::number::{Quantity, SIGNS};
 use jiff::civil::Date;
 use scumble_core::number::short;
 use scumble_core::{first_duplicate, shown};
@@ -35,7 +36,7 @@ pub enum Kind {
         lower: f64,
         /// Upper bound. [`OutOfBounds`](crate::OutOfBounds) decides the treatment of larger values.
         upper: f64,
-        /// Unit of measurement, for display only.
+        /// Unit of measurement. A cell may contain it, as in `$5` or `5 kg`.
         #[serde(default)]
         unit: String,
     },
@@ -47,7 +48,7 @@ pub enum Kind {
         /// Upper bound, treated like the upper bound of [`Real`](Kind::Real).
         #[serde(deserialize_with = "whole")]
         upper: i64,
-        /// Unit of measurement, for display only.
+        /// Unit of measurement. A cell may contain it, as in `$5` or `5 kg`.
         #[serde(default)]
         unit: String,
     },
@@ -117,6 +118,29 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     }
 }
 
+/// Returns the index of the only level that is the same number as `text`, if all levels are numbers. Larger
+/// numbers are not compared, because floating point does not tell them apart.
+fn level_of_number(levels: &[String], text: &str) -> Option<usize> {
+    let number: f64 = text.parse().ok().filter(|number: &f64| number.abs() < LARGEST_WHOLE as f64)?;
+    let levels: Vec<f64> = levels.iter().map(|level| level.parse().ok()).collect::<Option<_>>()?;
+    let mut equal = levels.iter().enumerate().filter(|(_, level)| **level == number);
+    let (first, _) = equal.next()?;
+    equal.next().is_none().then_some(first)
+}
+
+/// Converts a cell to a number in `unit`. A text may contain the unit. `Err` is a phrase such as "is not a
+/// number".
+#[inline]
+fn number_in(unit: &str, cell: Cell) -> Result<f64, &'static str> {
+    match Quantity::from_cell(cell) {
+        Some(quantity) if quantity.unit.is_empty() || quantity.unit == unit => Ok(quantity.number),
+        Some(Quantity { unit, .. }) if SIGNS.contains(&unit) => {
+            Err("has a sign other than the column's; declare it as the `unit` of the column")
+        }
+        _ => Err("is not a number"),
+    }
+}
+
 /// Days since 1970-01-01.
 fn days(date: Date) -> f64 {
     f64::from(date.since(EPOCH).map_or(0, |span| span.get_days()))
@@ -174,6 +198,14 @@ impl Kind {
             Self::Category { levels } | Self::Ordered { levels } => Some(levels),
             Self::Boolean {} => Some(&BOOLEAN[..]),
             Self::Real { .. } | Self::Integer { .. } | Self::Date { .. } => None,
+        }
+    }
+
+    /// Unit of measurement; empty for kinds that have none.
+    pub(crate) fn unit(&self) -> &str {
+        match self {
+            Self::Real { unit, .. } | Self::Integer { unit, .. } => unit,
+            _ => "",
         }
     }
 
@@ -237,12 +269,15 @@ impl Kind {
         }
     }
 
-    /// Returns the index of the level in `cell`.
+    /// Returns the index of the level in `cell`. If all levels are numbers, `1.0` is the level `1`.
     pub(crate) fn level(&self, cell: Cell) -> Option<usize> {
         let text = cell.text();
         match self {
             Self::Boolean {} => flag(&text).map(usize::from),
-            _ => self.levels()?.iter().position(|level| *level == text),
+            _ => {
+                let levels = self.levels()?;
+                levels.iter().position(|level| *level == text).or_else(|| level_of_number(levels, &text))
+            }
         }
     }
 
@@ -251,10 +286,12 @@ impl Kind {
     #[inline]
     pub(crate) fn number(&self, cell: Cell) -> Result<f64, &'static str> {
         match self {
-            Self::Integer { .. } => match cell.number() {
-                Some(number) if number.is_finite() && number.fract() != 0.0 => Err("is not a whole number"),
-                number => number.ok_or("is not a whole number"),
+            Self::Integer { unit, .. } => match number_in(unit, cell) {
+                Ok(number) if number.is_finite() && number.fract() != 0.0 => Err("is not a whole number"),
+                Err("is not a number") => Err("is not a whole number"),
+                number => number,
             },
+            Self::Real { unit, .. } => number_in(unit, cell),
             Self::Date { format, .. } => {
                 let text = cell.text();
                 let date = parse_date(&text, format).or_else(|| parse_date(&text, ISO));
@@ -267,9 +304,13 @@ impl Kind {
         }
     }
 
-    /// Returns whether a cell of a date column holds more than the day.
-    pub(crate) fn has_time_of_day(&self, cell: Cell) -> bool {
+    /// Returns whether the text of a number has a unit or separators of thousands, or that of a date has a
+    /// time.
+    pub(crate) fn is_annotated(&self, cell: Cell) -> bool {
         match self {
+            Self::Real { .. } | Self::Integer { .. } => {
+                matches!(cell, Cell::Text(text) if text.parse::<f64>().is_err())
+            }
             Self::Date { format, .. } => {
                 let text = cell.text();
                 Date::strptime(format, &*text).or_else(|_| Date::strptime(ISO, &*text)).is_err()
@@ -440,6 +481,14 @@ mod tests {
         let age = kind("kind = \"integer\"\nlower = 0\nupper = 90");
         assert_eq!(age.number(Cell::Text("41.0")), Ok(41.0));
         assert_eq!(age.number(Cell::Text("41.5")), Err("is not a whole number"));
+        let price = kind("kind = \"real\"\nlower = 0\nupper = 90\nunit = \"$\"");
+        assert_eq!(price.number(Cell::Text("$1,234.50")), Ok(1234.5));
+        assert_eq!(price.number(Cell::Text("-1 234")), Ok(-1234.0));
+        assert_eq!(price.number(Cell::Text("1,23")), Err("is not a number"));
+        let other = "has a sign other than the column's; declare it as the `unit` of the column";
+        assert_eq!(price.number(Cell::Text("5 %")), Err(other));
+        assert_eq!(age.number(Cell::Text("$5")), Err(other));
+        assert_eq!(age.number(Cell::Text("1,000")), Ok(1000.0));
         let day = kind("kind = \"date\"\nlower = \"1969-12-01\"\nupper = \"2020-12-31\"");
         assert_eq!(day.number(Cell::Text("1970-01-02T09:30:00")), Ok(1.0));
         assert_eq!(day.number(Cell::Text("1969-12-31")), Ok(-1.0));
@@ -449,6 +498,27 @@ mod tests {
             assert_eq!(smokes.level(Cell::Text(text)), expected, "{text}");
         }
         assert_eq!(smokes.level(Cell::Flag(true)), Some(1));
+    }
+
+    /// A level that is a number is found in any spelling, unless two levels or large ids could be meant.
+    #[test]
+    fn levels_that_are_numbers_are_compared_as_numbers() {
+        let levels = |levels: &[&str]| Kind::Category {
+            levels: levels.iter().map(|level| (*level).to_owned()).collect(),
+        };
+        for (kind, text, expected) in [
+            (levels(&["1", "2"]), "2.0", Some(1)),
+            (levels(&["1", "2"]), "02", Some(1)),
+            (levels(&["1.0", "2.0"]), "1", Some(0)),
+            (levels(&["1", "2"]), "3", None),
+            (levels(&["1", "1.0"]), "1.0", Some(1)),
+            (levels(&["1", "1.0"]), "1.00", None),
+            (levels(&["1", "none"]), "1.0", None),
+            (levels(&["9007199254740992", "2"]), "9007199254740993", None),
+        ] {
+            assert_eq!(kind.level(Cell::Text(text)), expected, "{text} in {kind}");
+        }
+        assert_eq!(levels(&["1.0", "2.0"]).level(Cell::Whole(2)), Some(1));
     }
 
     #[test]

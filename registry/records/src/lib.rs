@@ -10,6 +10,7 @@
 //! releases a file in bounded memory.
 
 mod cell;
+mod check;
 pub mod csv;
 mod decoder;
 mod draft;
@@ -18,14 +19,18 @@ mod error;
 mod held;
 mod input;
 mod kind;
+mod labelled;
 mod learning;
+mod number;
 mod pieces;
 mod reader;
 mod records;
 mod rows;
 mod scale;
 mod schema;
+mod sentinel;
 pub mod stream;
+mod tail;
 mod text_file;
 mod text_format;
 mod words;
@@ -33,21 +38,23 @@ mod write_rows;
 pub mod written;
 
 pub use cell::Cell;
+pub use check::{Checked, Misfit, Misfits, check};
 pub use decoder::{DESIGN, Decoded, Decoder, Values};
-pub use draft::{NO_TEXT, draft, left_out};
+pub use draft::{NO_TEXT, draft, remarks};
 pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};
 pub use error::{Error, Result};
 pub use held::{Held, Stored, Zone};
 pub use input::Input;
 pub use kind::Kind;
 pub use learning::Learning;
+pub use number::Decimal;
 pub use reader::{Loaded, Reader, read_matrix, read_numbers};
 pub use records::Records;
 pub use rows::{Block, RawRows, ReadRows};
 pub use scale::{Apart, ScaleShape};
 pub use schema::{Column, Missing, Schema};
 pub use text_file::{open_to_read, read_text};
-pub use text_format::{Decimal, Delimiter, Encoding, TextFormat};
+pub use text_format::{Delimiter, Encoding, TextFormat};
 pub use write_rows::WriteRows;
 
 /// Runs the README's examples.

@@ -1,11 +1,13 @@
 //! Reader of a file's records by a schema, all at once or a few rows at a time.
 
+use crate::labelled::LabelledRows;
 use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Result, Schema};
 use ndarray::Array2;
 use scumble_core::local::BLOCK;
 use scumble_core::{RecordDomain, Table};
 use std::collections::VecDeque;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 /// Upper bound on the total size of the blocks of rows that are processed at the same time, in bytes before
 /// encoding. Their results may need about four times as much memory.
@@ -21,14 +23,9 @@ pub struct Loaded {
     /// Number of clipped cells per column. It is computed without noise, and is for the owner of the records
     /// only.
     pub clipped: Vec<Clipped>,
-}
-
-impl Loaded {
-    /// Builds the result from `flat`, the concatenated encoded records.
-    fn new(encoder: &Encoder, flat: Vec<f64>, clips: &Clips) -> Result<Self> {
-        let (domain, clipped) = (encoder.domain().clone(), encoder.clipped(clips));
-        Ok(Self { table: encoder.table(flat)?, domain, clipped })
-    }
+    /// Number of rows that were dropped because their target is missing. It is for the owner of the records
+    /// only.
+    pub dropped: usize,
 }
 
 /// Reader of records by a schema, a few rows at a time, in bounded memory and for any file format.
@@ -50,6 +47,7 @@ impl Loaded {
 pub struct Reader<'r> {
     rows: Box<dyn ReadRows + 'r>,
     encoder: Encoder,
+    dropped: Arc<AtomicUsize>,
 }
 
 /// Storage type of each column that `encoder` reads; `None` for a text file.
@@ -73,7 +71,17 @@ impl<'r> Reader<'r> {
     ) -> Result<Self> {
         let encoder = schema.encoder(&header(&rows), target, out_of_bounds, rows.source())?;
         let held = held(&rows, &encoder);
-        Ok(Self { encoder: encoder.for_stored(&held)?, rows: Box::new(rows) })
+        Ok(Self { encoder: encoder.for_stored(&held)?, rows: Box::new(rows), dropped: Arc::default() })
+    }
+
+    /// Returns the reader without the rows whose target is missing. An empty cell or null is missing, or the
+    /// texts in [`missing_cells`](crate::Column::missing_cells). These rows are not checked.
+    ///
+    /// No guarantee covers the number of rows that are left, or who they are.
+    #[must_use]
+    pub fn without_missing_targets(self) -> Self {
+        let dropped = self.dropped.clone();
+        Self { rows: Box::new(LabelledRows { rows: self.rows, dropped }), ..self }
     }
 
     /// Encoder of the rows.
@@ -140,7 +148,7 @@ impl<'r> Reader<'r> {
             }
             Ok(())
         })?;
-        Ok((Loaded::new(&encoder, flat, &clips)?, count))
+        Ok((self.loaded(flat, &clips)?, count))
     }
 
     /// Reads all remaining rows, with the cells of `column` as text, one per record. The schema need not
@@ -165,6 +173,13 @@ impl<'r> Reader<'r> {
         Ok(Self { encoder, ..self })
     }
 
+    /// Builds the result from `flat`, the concatenated encoded records.
+    fn loaded(&self, flat: Vec<f64>, clips: &Clips) -> Result<Loaded> {
+        let (domain, clipped) = (self.encoder.domain().clone(), self.encoder.clipped(clips));
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        Ok(Loaded { table: self.encoder.table(flat)?, domain, clipped, dropped })
+    }
+
     /// Reads all remaining rows. With `has_extra`, also returns the text of the column that is read but not
     /// encoded.
     fn read(mut self, has_extra: bool) -> Result<(Loaded, Vec<String>)> {
@@ -184,7 +199,7 @@ impl<'r> Reader<'r> {
             extra.extend(cells);
             Ok(())
         })?;
-        Ok((Loaded::new(&encoder, flat, &clips)?, extra))
+        Ok((self.loaded(flat, &clips)?, extra))
     }
 
     /// Applies `map` to numbered blocks of rows on all cores, while the next blocks are read. `take` receives
@@ -198,7 +213,7 @@ impl<'r> Reader<'r> {
         map: impl Fn(u64, &RawRows) -> Result<T> + Sync,
         mut take: impl FnMut(T, u64) -> Result<()> + Send,
     ) -> Result<()> {
-        let Self { rows, encoder } = self;
+        let Self { rows, encoder, .. } = self;
         let (map, encoder) = (&map, &*encoder);
         let most_blocks = 4 * rayon::current_num_threads();
         let mut take_first = |ahead: &mut VecDeque<Ahead<T>>| match ahead.pop_front() {

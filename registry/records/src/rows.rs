@@ -122,6 +122,17 @@ impl Block {
         Self { bytes, cells: Box::new(cells) }
     }
 
+    /// Returns the block whose parsed rows are changed by `change`.
+    pub(crate) fn changed(self, change: impl FnOnce(&mut RawRows, &Encoder) + Send + 'static) -> Self {
+        let (bytes, read) = (self.bytes, self.cells);
+        let cells = move |encoder: &Encoder| {
+            let (mut rows, wrong) = read(encoder);
+            change(&mut rows, encoder);
+            (rows, wrong)
+        };
+        Self { bytes, cells: Box::new(cells) }
+    }
+
     /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
@@ -145,6 +156,8 @@ pub struct RawRows {
     first_row: usize,
     text: String,
     cells: Vec<Kept>,
+    /// Numbers of the rows that are left after others were removed; empty before.
+    numbers: Vec<usize>,
 }
 
 /// A cell in [`RawRows`], which stores the texts of all cells in one string.
@@ -168,7 +181,7 @@ fn cut(text: &str, most: usize) -> &str {
 impl RawRows {
     /// Returns an empty collection whose first row will be data row `first_row` of the file, counted from 1.
     pub fn starting_at(first_row: usize) -> Self {
-        Self { first_row, text: String::new(), cells: vec![] }
+        Self { first_row, text: String::new(), cells: vec![], numbers: vec![] }
     }
 
     /// Appends the next cell. Cells come row by row, and within a row in the order of [`Encoder::places`].
@@ -176,16 +189,25 @@ impl RawRows {
     /// # Errors
     /// [`Error::Cell`] for text longer than any valid cell.
     pub fn push(&mut self, encoder: &Encoder, cell: Cell) -> Result<()> {
+        if let Cell::Text(text) = cell {
+            let text = text.trim();
+            let text = encoder.longest_look().map_or(text, |most| cut(text, most));
+            // No column refuses a text of at most `LONGEST_NUMBER` bytes for its length.
+            if text.len() > LONGEST_NUMBER {
+                let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
+                encoder.check_length(self.first_row + row, at, text)?;
+            }
+            self.keep(Cell::Text(text));
+        } else {
+            self.keep(cell);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, cell: Cell) {
         self.cells.push(match cell {
             Cell::Null => Kept::Null,
             Cell::Text(text) => {
-                let text = text.trim();
-                let text = encoder.longest_look().map_or(text, |most| cut(text, most));
-                // No column refuses a text of at most `LONGEST_NUMBER` bytes for its length.
-                if text.len() > LONGEST_NUMBER {
-                    let (row, at) = (self.cells.len() / encoder.width(), self.cells.len() % encoder.width());
-                    encoder.check_length(self.first_row + row, at, text)?;
-                }
                 self.text += text;
                 Kept::Text { end: self.text.len() }
             }
@@ -197,7 +219,6 @@ impl RawRows {
                 Kept::Text { end: self.text.len() }
             }
         });
-        Ok(())
     }
 
     /// Reserves memory for more `cells` and more `bytes` of text.
@@ -260,7 +281,7 @@ impl RawRows {
         let mut cells = self.cells();
         for row in 0..self.len(encoder) {
             encoder.encode_picked(
-                self.first_row + row,
+                self.row_number(row),
                 cells.by_ref().take(encoder.width()),
                 records,
                 clips,
@@ -269,9 +290,28 @@ impl RawRows {
         Ok(())
     }
 
-    /// Number of the first row, counted from 1.
-    pub(crate) fn first_row(&self) -> usize {
-        self.first_row
+    /// Number of the row at index `at` in the file, counted from 1.
+    pub(crate) fn row_number(&self, at: usize) -> usize {
+        self.numbers.get(at).copied().unwrap_or(self.first_row + at)
+    }
+
+    /// Removes all rows but those for which `is_kept` returns true. It receives the cells of a row.
+    pub(crate) fn retain(&mut self, encoder: &Encoder, is_kept: impl Fn(&[Cell]) -> bool) {
+        let cells: Vec<Cell> = self.cells().collect();
+        let kept: Vec<usize> = (0..self.len(encoder))
+            .filter(|row| is_kept(&cells[row * encoder.width()..][..encoder.width()]))
+            .collect();
+        if kept.len() == self.len(encoder) {
+            return;
+        }
+        let mut rows = Self::starting_at(self.first_row);
+        for &row in &kept {
+            for cell in &cells[row * encoder.width()..][..encoder.width()] {
+                rows.keep(*cell);
+            }
+            rows.numbers.push(self.row_number(row));
+        }
+        *self = rows;
     }
 
     /// Ids of the rows: the cells of the id column, or the row numbers, counted from 1, if there is no id
@@ -280,7 +320,7 @@ impl RawRows {
     /// # Errors
     /// [`Error::Cell`] for a row without an id.
     pub fn ids(&self, encoder: &Encoder) -> Result<Vec<Cow<'_, str>>> {
-        let rows = self.first_row..self.first_row + self.len(encoder);
+        let rows = (0..self.len(encoder)).map(|row| self.row_number(row));
         let Some(column) = encoder.extra_column() else {
             return Ok(rows.map(|row| row.to_string().into()).collect());
         };

@@ -283,21 +283,29 @@ impl Column {
     }
 
     /// Returns whether the cell is missing, for a column that allows missing cells.
-    fn is_missing(&self, cell: Cell) -> bool {
+    pub(crate) fn is_missing(&self, cell: Cell) -> bool {
         match cell {
             Cell::Null => true,
             // Typed files of released records mark a missing number by NaN.
             Cell::Number(number) if number.is_nan() && self.keeps_missing() => true,
             Cell::Text(text) if self.missing_cells.is_empty() => text.is_empty(),
-            Cell::Text(text) => self.missing_cells.iter().any(|missing| missing == text),
+            Cell::Text(text) => {
+                let is_number = matches!(self.kind, Kind::Real { .. } | Kind::Integer { .. });
+                self.missing_cells.iter().any(|missing| missing == text)
+                    || (is_number && self.is_missing_number(cell))
+            }
             Cell::Flag(_) | Cell::Date { .. } => {
                 self.missing_cells.iter().any(|missing| *missing == cell.text())
             }
-            Cell::Number(_) | Cell::Whole(_) => self.missing_cells.iter().any(|missing| {
-                let same = |one: f64, other: f64| one == other || (one.is_nan() && other.is_nan());
-                Cell::Text(missing).number().zip(cell.number()).is_some_and(|(one, other)| same(one, other))
-            }),
+            Cell::Number(_) | Cell::Whole(_) => self.is_missing_number(cell),
         }
+    }
+
+    /// Returns whether the cell is the same number as a text that marks missing cells.
+    fn is_missing_number(&self, cell: Cell) -> bool {
+        let same = |one: f64, other: f64| one == other || (one.is_nan() && other.is_nan());
+        let number = |text| Cell::Text(text).number().zip(cell.number());
+        self.missing_cells.iter().any(|text| number(text).is_some_and(|(one, other)| same(one, other)))
     }
 
     /// Checks that the column's name, missing cells, and unit, date format or levels are visible text.
@@ -843,8 +851,8 @@ pub(crate) mod tests {
         let strict = schema.encoder(&header, None, OutOfBounds::Reject, "stays.csv").unwrap();
         let refused =
             strict.encode(1, ["2020-03-01", "2020-02-01", "1"], &mut crate::Clips::default()).unwrap_err();
-        let expected = "stays.csv, row 1, column \"last\": \"2020-02-01\" is before \"first\", \
-                        which is 2020-03-01";
+        let expected = "stays.csv, row 1, column \"last\": \"2020-02-01\" is before the value of \"first\" \
+                        in its row";
         assert_eq!(refused.to_string(), expected);
     }
 

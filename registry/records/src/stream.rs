@@ -316,16 +316,17 @@ pub fn check_ids(
         let named = if encoder.extra_column().is_some() { ids } else { vec![] };
         let hashed: Vec<_> = named.iter().map(|id| id_digest(id)).collect();
         let named: Vec<_> = named.into_iter().map(Cow::into_owned).collect();
-        Ok((digests, clips, hashed, named, rows.first_row()))
+        let numbers: Vec<usize> = (0..hashed.len()).map(|row| rows.row_number(row)).collect();
+        Ok((digests, clips, hashed, named, numbers))
     };
     let (mut fingerprint, mut clips, mut seen) = (Fingerprint::default(), Clips::default(), HashSet::new());
-    reader.in_blocks(check, |(digests, clipped, hashed, named, first), bytes| {
+    reader.in_blocks(check, |(digests, clipped, hashed, named, numbers), bytes| {
         digests.iter().for_each(|record| fingerprint.add(record));
         clips.add(&clipped);
         if let Some(at) = hashed.iter().position(|hash| !seen.insert(*hash)) {
             return Err(Error::RepeatedId {
                 file: encoder.source().into(),
-                row: first + at,
+                row: numbers.get(at).copied().unwrap_or_default(),
                 column: encoder.extra_column().unwrap_or_default().into(),
                 id: abridged(named.get(at).map_or("", String::as_str), 60),
             });

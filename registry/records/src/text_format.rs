@@ -1,11 +1,11 @@
 //! Text format of a CSV file: declared, or recognised from the beginning of the file.
 
+use crate::number::{Decimal, Separated};
 use crate::words::words;
 use encoding_rs::{Encoding as Code, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
 
 /// Text format of a CSV file. A property that is not declared is recognised from the beginning of the file:
@@ -49,15 +49,6 @@ words!(
 );
 
 words!(
-    /// Decimal separator of a number.
-    Decimal, "decimal separator":
-    /// A point: `1.5`.
-    Point = "point" | "." | "dot",
-    /// A comma: `1,5`. Points between groups of three digits then separate thousands: `1.234,5`.
-    Comma = "comma" | ","
-);
-
-words!(
     /// Character encoding of a text.
     Encoding, "encoding":
     /// UTF-8, with or without a byte order mark.
@@ -80,9 +71,8 @@ impl Delimiter {
         }
     }
 
-    /// Most frequent delimiter of the header, outside quotation marks; the comma if the header has no
-    /// delimiter.
-    fn from_header(text: &str) -> Self {
+    /// Most frequent delimiter of the header, outside quotation marks; `None` if the header has no delimiter.
+    fn from_header(text: &str) -> Option<Self> {
         let mut counts = [0usize; 4];
         let (mut is_quoted, mut has_begun) = (false, false);
         for character in text.chars() {
@@ -100,8 +90,8 @@ impl Delimiter {
             has_begun = true;
         }
         // The first of the most frequent delimiters wins.
-        let most = counts.iter().max().copied().unwrap_or(0);
-        Self::ALL[counts.iter().position(|count| *count == most).unwrap_or(0)]
+        let most = counts.iter().max().copied().filter(|most| *most > 0)?;
+        counts.iter().position(|count| *count == most).map(|at| Self::ALL[at])
     }
 }
 
@@ -130,69 +120,6 @@ impl Decimal {
             true => Self::Comma,
             false => Self::Point,
         }
-    }
-}
-
-/// Possible meaning of the separator in a number.
-#[derive(Debug, PartialEq)]
-enum Separated {
-    /// A decimal point.
-    Point,
-    /// A decimal comma.
-    Comma,
-    /// A comma that may be a decimal comma or separate thousands.
-    Thousands,
-}
-
-impl Separated {
-    fn from_cell(cell: &str) -> Option<Self> {
-        let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
-        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let groups = |whole: &str, rest: &str| {
-            let mut parts = rest.split(['.', ',']);
-            (1..=3).contains(&whole.len()) && !whole.starts_with('0') && parts.all(|part| part.len() == 3)
-        };
-        let at = digits.find([',', '.'])?;
-        let (whole, rest) = (&digits[..at], &digits[at + 1..]);
-        if !(is_digits(whole) && rest.split(['.', ',']).all(is_digits)) {
-            return None;
-        }
-        match (digits.as_bytes()[at], rest.contains([',', '.'])) {
-            (b'.', false) if groups(whole, rest) => None,
-            (b'.', false) => Some(Self::Point),
-            (b',', false) if groups(whole, rest) => Some(Self::Thousands),
-            (b',', false) => Some(Self::Comma),
-            // This arm matches 1.234,5, and the next arm matches 1,234.5.
-            (b'.', true) => rest.contains(',').then_some(Self::Comma),
-            (_, _) => rest.contains('.').then_some(Self::Point),
-        }
-    }
-}
-
-/// Rewrites a number with a decimal comma: replaces the comma by a decimal point, and removes separators of
-/// thousands. Returns any other text unchanged.
-pub(crate) fn with_point(cell: &str) -> Cow<'_, str> {
-    let trimmed = cell.trim();
-    let (number, exponent) = trimmed.find(['e', 'E']).map_or((trimmed, ""), |at| trimmed.split_at(at));
-    let digits = number.strip_prefix(['-', '+']).unwrap_or(number);
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, decimals) = digits.split_once(',').unwrap_or((digits, ""));
-    let mut groups = whole.split('.');
-    let first = groups.next().unwrap_or_default();
-    let is_grouped = groups.clone().count() > 0;
-    let fits = is_digits(first)
-        && is_digits(decimals)
-        && (!is_grouped || (1..=3).contains(&first.len()))
-        && groups.all(|group| group.len() == 3 && is_digits(group))
-        && !(whole.is_empty() && decimals.is_empty());
-    match fits && (is_grouped || digits.contains(',')) {
-        true => {
-            let sign = &number[..number.len() - digits.len()];
-            let whole = whole.replace('.', "");
-            let point = if decimals.is_empty() { "" } else { "." };
-            format!("{sign}{whole}{point}{decimals}{exponent}").into()
-        }
-        false => cell.into(),
     }
 }
 
@@ -253,8 +180,8 @@ impl TextFormat {
             _ => Box::new(input),
         };
         let (sample, input) = beginning(input, SAMPLE)?;
-        if let Some(kind) = other_format(&sample) {
-            let problem = format!("it is {kind}, not CSV or Parquet; export it as CSV");
+        if let Some((format, remedy)) = other_format(&sample) {
+            let problem = format!("it is {format}, not CSV or Parquet; {remedy}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         let (encoding, code) = match self.encoding {
@@ -284,8 +211,12 @@ impl TextFormat {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
-        let delimiter = self.delimiter.unwrap_or_else(|| Delimiter::from_header(text));
-        match (self.delimiter, delimiter) {
+        let found = Delimiter::from_header(text);
+        // In a file of one column, a comma is decimal if the format declares it.
+        let alone =
+            if self.decimal == Some(Decimal::Comma) { Delimiter::Semicolon } else { Delimiter::Comma };
+        let delimiter = self.delimiter.or(found).unwrap_or(alone);
+        match (self.delimiter.or(found.is_none().then_some(alone)), delimiter) {
             (None, Delimiter::Semicolon) => remarks.push("columns separated by semicolons"),
             (None, Delimiter::Tab) => remarks.push("columns separated by tabs"),
             (None, Delimiter::Bar) => remarks.push("columns separated by vertical bars"),
@@ -299,25 +230,50 @@ impl TextFormat {
     }
 }
 
-/// Format of a file that is not CSV, from its first bytes; `None` if it may be CSV.
-fn other_format(start: &[u8]) -> Option<&'static str> {
-    const FORMATS: [(&[u8], &str); 8] = [
-        (b"PK\x03\x04", "a zip archive or a spreadsheet (xlsx, ods)"),
-        (b"\xd0\xcf\x11\xe0", "an old Excel workbook (xls)"),
-        (b"ARROW1", "a Feather file"),
-        (b"FEA1", "a Feather file"),
-        (b"\xfd7zXZ", "packed by xz"),
-        (b"BZh", "packed by bzip2"),
-        (b"\x28\xb5\x2f\xfd", "packed by zstd"),
-        (b"SQLite format 3", "an SQLite database"),
+/// Format of a file that is not CSV, from its first bytes, and the remedy; `None` if it may be CSV.
+fn other_format(start: &[u8]) -> Option<(&'static str, &'static str)> {
+    const EXPORT: &str = "export it as CSV";
+    const UNPACK: &str = "unpack it, or pack it by gzip";
+    const FORMATS: [(&[u8], &str, &str); 20] = [
+        (
+            b"PK\x03\x04",
+            "a zip archive or a spreadsheet (xlsx, ods)",
+            "unpack the archive, or export the sheet as CSV",
+        ),
+        (b"\xd0\xcf\x11\xe0", "an old Excel workbook (xls)", EXPORT),
+        (b"ARROW1", "a Feather file", "write it as Parquet or CSV"),
+        (b"FEA1", "a Feather file", "write it as Parquet or CSV"),
+        (b"Obj\x01", "an Avro file", "write it as Parquet or CSV"),
+        (b"\x89HDF", "an HDF5 file", EXPORT),
+        (b"\xfd7zXZ", "packed by xz", UNPACK),
+        (b"BZh", "packed by bzip2", UNPACK),
+        (b"\x28\xb5\x2f\xfd", "packed by zstd", UNPACK),
+        (b"7z\xbc\xaf", "packed by 7-Zip", UNPACK),
+        (b"SQLite format 3", "an SQLite database", EXPORT),
+        (b"$FL2", "an SPSS file", EXPORT),
+        (b"<stata_dta>", "a Stata file", EXPORT),
+        (b"RDX2\n", "an R workspace", EXPORT),
+        (b"RDX3\n", "an R workspace", EXPORT),
+        (b"X\n\0\0", "an R object (rds)", EXPORT),
+        (b"%PDF-", "a PDF document", "ask for the data as CSV"),
+        (b"<?xml", "XML", EXPORT),
+        (b"<!DOCTYPE", "a web page", "download the data as CSV"),
+        (b"<html", "a web page", "download the data as CSV"),
     ];
-    let found = FORMATS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind);
-    let text = start.trim_ascii_start();
-    let is_json = || {
-        let after = text.get(1..).unwrap_or_default().trim_ascii_start();
-        matches!((text.first(), after.first()), (Some(b'{'), Some(b'"')) | (Some(b'['), Some(b'{' | b'[')))
+    let found = FORMATS.iter().find(|(magic, ..)| start.starts_with(magic));
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let after = text.get(1..).unwrap_or_default().trim_ascii_start();
+    let json = match (text.first(), after.first(), line.last()) {
+        (Some(b'{'), Some(b'"'), Some(b'}')) => Some("JSON or JSON lines"),
+        (Some(b'{'), Some(b'"'), _) | (Some(b'['), Some(b'{' | b'['), _) => Some("JSON"),
+        _ => None,
     };
-    found.or_else(|| is_json().then_some("JSON"))
+    let is_tar = start.get(257..262) == Some(b"ustar");
+    found
+        .map(|(_, format, remedy)| (*format, *remedy))
+        .or_else(|| json.map(|format| (format, "convert it to CSV or Parquet")))
+        .or_else(|| is_tar.then_some(("a tar archive", "unpack it")))
 }
 
 /// Reader that returns the inspected bytes again, and then the rest.
@@ -335,58 +291,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_say_what_their_separator_is() {
-        for (cell, expected) in [
-            ("1,5", Some(Separated::Comma)),
-            ("-0,998", Some(Separated::Comma)),
-            ("1234,567", Some(Separated::Comma)),
-            ("1.234,5", Some(Separated::Comma)),
-            ("1,234", Some(Separated::Thousands)),
-            ("1.5", Some(Separated::Point)),
-            ("0.998", Some(Separated::Point)),
-            ("1,234.5", Some(Separated::Point)),
-            ("1.234", None),
-            ("1,2,3", None),
-            ("Rome, Italy", None),
-            ("12", None),
-            (",", None),
-            ("31.12.2020", None),
-        ] {
-            assert_eq!(Separated::from_cell(cell), expected, "{cell}");
-        }
-    }
-
-    #[test]
-    fn a_decimal_comma_becomes_a_point_and_other_text_stays() {
-        for (cell, expected) in [
-            ("1,5", "1.5"),
-            (" -0,25 ", "-0.25"),
-            ("1.234,5", "1234.5"),
-            ("1.234.567", "1234567"),
-            ("2,5e-3", "2.5e-3"),
-            (",5", ".5"),
-            ("5,", "5"),
-            ("1.23", "1.23"),
-            ("12", "12"),
-            ("a,b", "a,b"),
-            ("1,2,3", "1,2,3"),
-            ("", ""),
-            (",", ","),
-            ("31.12.2020", "31.12.2020"),
-        ] {
-            assert_eq!(with_point(cell), expected, "{cell}");
-        }
-    }
-
-    #[test]
     fn a_delimiter_is_the_most_frequent_of_the_header() {
         for (text, expected) in [
-            ("a,b\n1;2;3;4,5", Delimiter::Comma),
-            ("a;b, c;d\n", Delimiter::Semicolon),
-            ("\n\"a,b,c\"\td\n", Delimiter::Tab),
-            ("a|b|c", Delimiter::Bar),
-            ("alone\n1;2", Delimiter::Comma),
-            ("", Delimiter::Comma),
+            ("a,b\n1;2;3;4,5", Some(Delimiter::Comma)),
+            ("a;b, c;d\n", Some(Delimiter::Semicolon)),
+            ("\n\"a,b,c\"\td\n", Some(Delimiter::Tab)),
+            ("a|b|c", Some(Delimiter::Bar)),
+            ("alone\n1;2", None),
+            ("", None),
         ] {
             assert_eq!(Delimiter::from_header(text), expected, "{text:?}");
         }
@@ -408,16 +320,33 @@ mod tests {
     fn other_formats_are_named() {
         let refusal =
             |bytes: &[u8]| TextFormat::default().recognise(bytes).err().map(|error| error.to_string());
+        let mut archive = vec![b'a'; 512];
+        archive[257..262].copy_from_slice(b"ustar");
         for (bytes, expected) in [
-            (&b"PK\x03\x04\x14\0"[..], "a zip archive or a spreadsheet (xlsx, ods)"),
-            (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel workbook (xls)"),
-            (b"ARROW1\0\0", "a Feather file"),
-            (b"{\"week\": 20, \"arrest\": 1}\n", "JSON"),
-            (b" [ {\"week\": 20}]", "JSON"),
-            (b"[[1, 2], [3, 4]]", "JSON"),
+            (
+                &b"PK\x03\x04\x14\0"[..],
+                "a zip archive or a spreadsheet (xlsx, ods), not CSV or Parquet; unpack the archive, or \
+                 export the sheet as CSV",
+            ),
+            (
+                b"\xd0\xcf\x11\xe0\xa1\xb1",
+                "an old Excel workbook (xls), not CSV or Parquet; export it as CSV",
+            ),
+            (b"ARROW1\0\0", "a Feather file, not CSV or Parquet; write it as Parquet or CSV"),
+            (b"BZh91AY", "packed by bzip2, not CSV or Parquet; unpack it, or pack it by gzip"),
+            (&archive, "a tar archive, not CSV or Parquet; unpack it"),
+            (
+                b"{\"week\": 20, \"arrest\": 1}\n{\"week\": 21}\n",
+                "JSON or JSON lines, not CSV or Parquet; convert it to CSV or Parquet",
+            ),
+            (
+                b"\xef\xbb\xbf{\n  \"week\": [20]\n}\n",
+                "JSON, not CSV or Parquet; convert it to CSV or Parquet",
+            ),
+            (b" [ {\"week\": 20}]", "JSON, not CSV or Parquet; convert it to CSV or Parquet"),
+            (b"[[1, 2], [3, 4]]", "JSON, not CSV or Parquet; convert it to CSV or Parquet"),
         ] {
-            let expected = format!("it is {expected}, not CSV or Parquet; export it as CSV");
-            assert_eq!(refusal(bytes).as_deref(), Some(&*expected));
+            assert_eq!(refusal(bytes), Some(format!("it is {expected}")));
         }
         let line = refusal(b"\xef\xbb\xbfsep=;\r\na;b\r\n1;2\r\n").unwrap();
         assert_eq!(line, "its first line is sep=;, which only Excel reads; delete this line");

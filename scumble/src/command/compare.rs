@@ -66,6 +66,10 @@ pub(super) struct CompareArguments {
     /// Learn the target as a class (classify) or as a number (regress), if its column can be both.
     #[arg(long, value_name = "TASK", requires = "input")]
     task: Option<Learning>,
+    /// Leave out rows whose target is missing. A release has no such option: the number of rows that are
+    /// left, and whose they are, would be public.
+    #[arg(long, requires = "input")]
+    drop_missing_target: bool,
     #[command(flatten)]
     reading: Reading,
     /// Number of records to sample from a long file, uniformly at random. The file is read once, and only the
@@ -170,6 +174,13 @@ pub(super) fn compare(
     outcome.failed.iter().for_each(|failed| complain(&failed.to_string()));
     if arguments.full || !arguments.is_plain() {
         tell_clipped(&comparison.data.name, &comparison.data.clipped);
+    }
+    if comparison.data.dropped > 0 {
+        let DataSet { name, target, dropped, .. } = &comparison.data;
+        complain(&format!(
+            "{name}: {dropped} rows without {target:?} are left out; before a release, remove them from the \
+             file, and the level that replaces them from the schema"
+        ));
     }
     if comparison.data.is_drafted {
         complain(&format!("{}: {DRAFTED}", comparison.data.name));
@@ -277,7 +288,8 @@ fn comparison(
     let data = match (&arguments.input, &arguments.schema, &arguments.target) {
         (Some(file), Some(schema), Some(target)) => {
             let (format, learning) = (arguments.reading.format(), arguments.task);
-            let input = Input { format, learning, ..Input::new(file, schema, target) };
+            let drops_missing_target = arguments.drop_missing_target;
+            let input = Input { format, learning, drops_missing_target, ..Input::new(file, schema, target) };
             read(arguments, &input, experiment)?
         }
         _ => experiment.map_or_else(|| Ok(DataSet::wine()?), Experiment::data)?,

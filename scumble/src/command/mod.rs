@@ -11,6 +11,7 @@
 
 mod account;
 mod audit;
+mod check;
 mod collect;
 mod compare;
 mod design;
@@ -90,6 +91,9 @@ enum Command {
     },
     /// Draft a schema from a file of records, for review: `compare` accepts the draft.
     Schema(schema::SchemaArguments),
+    /// Check a file of records by a schema, and list all cells that a release would refuse or clip. The list
+    /// is not private.
+    Check(check::CheckArguments),
     /// Design a mechanism, or a composition, and save it: a file to ship to whoever releases.
     Design(design::DesignArguments),
     /// Release a file of records by a saved design.
@@ -191,7 +195,13 @@ pub fn main() -> ExitCode {
             let code = refuse(&failure.to_string());
             match &*failure {
                 failure if was_interrupted(failure) => ExitCode::from(130), // the exit code of shells
-                failure if failure.is::<Unprinted>() || failure.is::<Broken>() => ExitCode::FAILURE,
+                failure
+                    if failure.is::<Unprinted>()
+                        || failure.is::<Broken>()
+                        || failure.is::<check::Refused>() =>
+                {
+                    ExitCode::FAILURE
+                }
                 _ => code,
             }
         }
@@ -211,6 +221,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             list::describe(&registry, &name.unwrap_or_default(), arguments.json)
         }
         Command::Schema(arguments_of) => schema::schema(&arguments_of, arguments.json),
+        Command::Check(arguments_of) => check::check(&arguments_of, arguments.json),
         Command::Design(arguments_of) => design::design(&registry, &arguments_of, arguments.json),
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
         Command::Estimate(arguments_of) => estimate::estimate(&registry, &arguments_of, arguments.json),

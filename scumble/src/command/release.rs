@@ -435,6 +435,14 @@ impl Work<'_> {
         let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, input, values)?;
         let go_on = |records| self.go_on(records);
         stream::write_drawn(drawing, &decoder, outputs.released.writer(&decoder)?, go_on)?;
+        let crowded = decoder.crowded(&drawing.block(0)?).into_iter().map(|name| format!("{name:?}"));
+        let crowded = crowded.collect::<Vec<_>>().join(", ");
+        if !crowded.is_empty() {
+            complain(&format!(
+                "over 90 % of the released numbers of {crowded} lie in one twentieth of the range, where \
+                 details are lost: declare `scale = \"log\"`, `edges` or `zero = \"apart\"` in the schema"
+            ));
+        }
         Ok(Done {
             records: Some(drawing.records() as u64),
             model: None,

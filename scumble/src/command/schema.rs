@@ -2,7 +2,7 @@
 
 use super::reading::Reading;
 use super::{Failure, complain, new_file, print, print_json, refuse_overlaps};
-use crate::records::{Schema, csv, draft, left_out, stream};
+use crate::records::{Schema, csv, draft, remarks, stream};
 use crate::{custody, datasets};
 use clap::Args;
 use serde_json::json;
@@ -81,9 +81,12 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
         complain(&format!("warning: {warning}"));
     }
     if as_json {
-        return print_json(
-            &json!({ "output": output, "draft": schema.is_draft(), "column": schema.columns() }),
-        );
+        return print_json(&json!({
+            "output": output,
+            "draft": schema.is_draft(),
+            "column": schema.columns(),
+            "remarks": remarks(&text).collect::<Vec<_>>(),
+        }));
     }
     let Some(output) = output else {
         return print(text.trim_end());
@@ -94,7 +97,7 @@ pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), F
     if !schema.is_draft() {
         return print(&format!("{output} holds the publicly known bounds and levels of\n\n{columns}"));
     }
-    let remarks: String = left_out(&text).map(|remark| format!("\n  {remark}")).collect();
+    let remarks: String = remarks(&text).map(|remark| format!("\n  {remark}")).collect();
     print(&format!(
         "{output} holds a draft schema of\n\n{columns}{remarks}\n\n\
          Its bounds and levels come from the records, and so disclose information about them. You may \

@@ -46,7 +46,8 @@ pub(super) fn completions(
 /// Sections that every manual page ends with, in roff.
 const SECTIONS: &str = r#"
 .SH "EXIT STATUS"
-0: success. 1: a claim is refuted, or the output was made and only its message could not be printed.
+0: success. 1: a claim is refuted, a checked file does not fit its schema, or the output was made and only its
+message could not be printed.
 2: an error, printed as one line on stderr. 130: interrupted.
 .SH ENVIRONMENT
 .TP

@@ -142,6 +142,56 @@ fn options_and_pipes_take_the_place_of_what_is_recognised() {
     );
 }
 
+/// Prices, shares and counts with signs and separators are numbers, from the draft to a release that keeps
+/// them: plain numbers are written.
+#[test]
+fn signs_and_separators_belong_to_numbers_in_both_decimal_formats() {
+    for (header, row, note) in [
+        ("price,share,count,y", "\"$1,2{}4.50\",{} %,12 {}04,{}", ""),
+        (
+            "price;share;count;y",
+            "1.2{}4,50 $;{},0 %;12'{}04;{}",
+            "columns separated by semicolons and decimal commas",
+        ),
+    ] {
+        let files = Files::new();
+        let line =
+            |at: usize| (0..3).fold(row.to_owned(), |row, _| row.replacen("{}", &(at % 10).to_string(), 1));
+        let rows = (0..60).map(|at| line(at).replacen("{}", ["no", "yes"][at / 7 % 2], 1) + "\n");
+        files.write("prices.csv", format!("{header}\n{}", rows.collect::<String>()));
+        let notes = files.notes("schema prices.csv --output draft.toml");
+        assert!(notes.contains(note), "{notes}");
+        let draft = files.read("draft.toml");
+        for expected in [
+            "name = \"price\"\nkind = \"real\"\nlower = 1204.0\nupper = 1296.0\nunit = \"$\"",
+            "upper = 9\nunit = \"%\"",
+            "lower = 12000\nupper = 12920\nunit = \"\"",
+        ] {
+            assert!(draft.contains(expected), "{expected} in\n{draft}");
+        }
+        files.write("schema.toml", draft.replace("draft = true\n", ""));
+        files.run(
+            "design randomized-response --schema schema.toml --target y --protect label --epsilon 1 --output \
+             design.json",
+        );
+        files.run("release --design design.json --input prices.csv --output released.csv");
+        let released = files.read("released.csv");
+        assert!(released.lines().nth(4).is_some_and(|row| row.starts_with("1234.5,3,12304,")), "{released}");
+        // A sign that the schema does not declare is refused, and so is a comma between two digits.
+        files.write("schema.toml", files.read("schema.toml").replace("\"$\"", "\"€\""));
+        files.run(
+            "design randomized-response --schema schema.toml --target y --protect label --epsilon 1 --output \
+             design.json --force",
+        );
+        let refused =
+            files.refuses("release --design design.json --input prices.csv --output again.csv --quiet");
+        assert!(
+            refused.contains("has a sign other than the column's; declare it as the `unit`"),
+            "{refused}"
+        );
+    }
+}
+
 #[test]
 fn codes_are_regressed_with_a_line_or_classified_where_that_is_said() {
     let files = Files::new();
@@ -168,4 +218,46 @@ fn codes_are_regressed_with_a_line_or_classified_where_that_is_said() {
     assert!(design.contains("--target code --task classify "), "{design}");
     let designed = files.run(design.strip_prefix("scumble ").unwrap());
     assert!(designed.contains("the whole record"), "{designed}");
+}
+
+/// Rows without a target are left out of a comparison, and counted on stderr.
+#[test]
+fn rows_without_a_target_are_left_out_where_that_is_asked_for() {
+    let files = Files::new();
+    let row = |row: usize| {
+        format!("{},{}\n", row % 10, if row.is_multiple_of(4) { "" } else { ["a", "b"][row % 10 / 5] })
+    };
+    let all: String = (0..200).map(row).collect();
+    files.write("all.csv", format!("x,y\n{all}"));
+    files.write("own.csv", format!("x,y\n{}", (0..200).filter(|at| at % 4 > 0).map(row).collect::<String>()));
+    let schema = "column = [{ name = \"x\", kind = \"real\", lower = 0.0, upper = 9.0 }, \
+                  { name = \"y\", kind = \"category\", levels = [\"a\", \"b\"] }]";
+    files.write("own.toml", schema);
+    let compare = |input: &str| {
+        let line = format!(
+            "compare --input {input} --schema own.toml --target y --mechanism direct --epsilon 2 --trials 2 \
+             --json"
+        );
+        files.command(&line)
+    };
+    let (whole, notes) = crate::succeeded(&mut compare("all.csv --drop-missing-target"));
+    assert!(notes.contains("all.csv: 50 rows without \"y\" are left out"), "{notes}");
+    let rows = |json: &str| crate::timeless(serde_json::from_str(json).unwrap())["rows"].clone();
+    assert_eq!(rows(&whole), rows(&crate::succeeded(&mut compare("own.csv")).0));
+    assert!(
+        crate::refused(&mut compare("all.csv"))
+            .starts_with("all.csv, row 1, column \"y\": \"\" is not a level")
+    );
+}
+
+/// A level that is a number is found in CSV as in Parquet, however it is spelled.
+#[test]
+fn numeric_levels_may_be_spelled_in_several_ways() {
+    let files = Files::new();
+    files.write("codes.toml", "column = [{ name = \"code\", kind = \"category\", levels = [\"1\", \"2\"] }]");
+    files.write("codes.csv", "code\n1.0\n2\n2.00\n");
+    files.run("design direct --schema codes.toml --epsilon 1 --output design.json");
+    files.run("release --design design.json --input codes.csv --output released.csv");
+    let released = files.read("released.csv");
+    assert!(released.lines().skip(1).all(|level| ["1", "2"].contains(&level)), "{released}");
 }

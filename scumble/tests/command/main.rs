@@ -3,6 +3,7 @@
 mod account;
 mod all_mechanisms;
 mod audit;
+mod check;
 mod collect;
 mod command_lines;
 mod commands;

@@ -121,3 +121,53 @@ fn a_schema_that_is_there_stays_unless_forced() {
     assert_eq!((&output["draft"], &output["column"][0]["name"]), (&true.into(), &"size".into()));
     assert!(files.refuses("schema nowhere.csv").starts_with("nowhere.csv: "));
 }
+
+/// The screen and the draft name columns that are left out, and numbers that may mark missing cells.
+#[test]
+fn free_text_and_sentinels_are_named_on_the_screen() {
+    let files = Files::new();
+    let rows: String = (0..40)
+        .map(|row| {
+            let liquid = if row % 10 == 0 { 1_000_000 } else { row * 37 % 300 };
+            format!("{liquid},needs a ramp at door {row},{}\n", ["yes", "no"][row % 2])
+        })
+        .collect();
+    files.write("loans.csv", format!("liquid,note,approved\n{rows}"));
+    let screen = files.run("schema loans.csv --output loans.toml");
+    let remark = "\"liquid\" has repeated numbers far outside the others: 1000000. If they mark missing \
+                  cells, use lower = 20, upper = 300, missing = 160 and missing_cells = [\"1000000\"].";
+    for expected in [remark, "\"note\" is left out: most of its texts occur once, as names and free text do."]
+    {
+        assert!(screen.contains(&format!("\n  {expected}\n")), "{screen}");
+        assert!(files.read("loans.toml").contains(&format!("# {expected}\n")));
+    }
+    assert!(!files.read("loans.toml").contains("ramp"));
+    assert_eq!(files.json("schema loans.csv --json")["remarks"][0], remark);
+}
+
+/// A draft of a long-tailed column proposes the fields of its shape. A release without them names the column.
+#[test]
+fn a_long_tail_is_named_by_the_draft_and_by_the_release() {
+    let files = Files::new();
+    // Half of the positive balances are below 20, and one is 10,000.
+    let rows =
+        (1..=1000).map(|row| format!("{},{}\n", if row % 5 == 0 { 0 } else { 10_000 / row }, row % 97));
+    files.write("people.csv", format!("balance,even\n{}", rows.collect::<String>()));
+    let draft = files.run("schema people.csv");
+    let remark = "# Consider scale = \"log\" (few numbers are far larger than the others), zero = \"apart\" \
+                  (many numbers are zero).\n[[column]]\nname = \"balance\"";
+    assert_eq!((draft.contains(remark), draft.matches("Consider").count()), (true, 1), "{draft}");
+    let note = |fields: &str| {
+        let schema = draft
+            .replace("draft = true\n", "")
+            .replace("upper = 10000\n", &format!("upper = 10000\n{fields}"));
+        files.write("people.toml", schema);
+        files.run("design mst --schema people.toml --epsilon 8 --delta 1e-6 --output design.json --force");
+        let line = "release --design design.json --input people.csv --output released.csv --force";
+        succeeded(&mut files.command(line)).1
+    };
+    let expected = "over 90 % of the released numbers of \"balance\" lie in one twentieth of the range";
+    assert!(note("").contains(expected), "{}", note(""));
+    let shaped = note("scale = \"log\"\nzero = \"apart\"\n");
+    assert!(!shaped.contains("one twentieth"), "{shaped}");
+}
