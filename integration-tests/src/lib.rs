@@ -79,6 +79,7 @@ impl Offset {
                 features: vec![NoiseDistribution::Exact { width: table.columns().len() }],
                 target: NoiseDistribution::Exact { width: self.domain.layout().target.width() },
             },
+            counted_tables: vec![],
         })
     }
 }

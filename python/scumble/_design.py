@@ -52,7 +52,8 @@ def as_ticket(ticket: Any) -> Ticket:
 class Card(dict[str, Any]):
     """Public card of one release.
 
-    It has the guarantee, the disclosures, the assumptions and the distribution of the noise.
+    It has the guarantee, the disclosures, the assumptions, the distribution of the noise, and the tables of counts from
+    which synthetic records were drawn (``counted_tables``).
     """
 
     def save(self, path: str | os.PathLike[str]) -> None:

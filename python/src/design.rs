@@ -192,7 +192,7 @@ impl Design {
         let local = self.shipped.local()?;
         let decoder = self.shipped.decoder()?.with_values(values);
         let (columns, noise) = (local.layout().columns, decoder.noise(&local.noise()));
-        self.card_of(Some(records), None, guarantee, ticket, values, &columns, &noise)
+        self.card_of(Some(records), None, guarantee, ticket, values, &columns, &noise, &[])
     }
 
     #[expect(clippy::too_many_arguments, reason = "what a card says")]
@@ -205,6 +205,7 @@ impl Design {
         values: Values,
         columns: &[String],
         noise: &Noise,
+        counted_tables: &[Vec<String>],
     ) -> Result<String, Failed> {
         let card = Card {
             design: &self.shipped,
@@ -217,6 +218,7 @@ impl Design {
             guarantee,
             columns,
             noise,
+            counted_tables,
         };
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
@@ -290,7 +292,7 @@ impl Design {
             )?;
             let (guarantee, columns) = (&released.guarantee, released.table.columns());
             let model = Some(self.shipped.model_card(&released.table)?);
-            let card = self.card_of(None, model, guarantee, None, values, columns, &released.noise)?;
+            let card = self.card_of(None, model, guarantee, None, values, columns, &released.noise, &[])?;
             return Ok((written, card, loaded.clipped));
         }
         let layout = stream::layout(&released.table, curator.domain());
@@ -307,6 +309,7 @@ impl Design {
             values,
             released.table.columns(),
             &noise,
+            &self.shipped.counted_tables(&released.counted_tables)?,
         )?;
         Ok((written, card, loaded.clipped))
     }

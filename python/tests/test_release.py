@@ -404,7 +404,8 @@ def test_views_and_reports(people):
 
 def test_a_curators_release(people):
     marginals = scumble.design("mst", schema=SCHEMA, epsilon=4.0, delta=1e-6, people=len(people))
-    released = marginals.release(people, seed=1)
+    released, card = marginals.release_with_card(people, seed=1)
+    assert len(card["counted_tables"]) == len(marginals.columns) - 1  # the pairs of a tree
     assert abs((released.smokes == "yes").mean() - (people.smokes == "yes").mean()) < 0.05
     with pytest.raises(ValueError, match="curator|local"):
         marginals.release(people, ticket="nowhere.json", id="person")

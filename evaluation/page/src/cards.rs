@@ -3,7 +3,7 @@
 use super::page::Page;
 use maud::{Markup, html};
 use scumble_comparison::{Row, Series, in_words};
-use scumble_core::Plugin;
+use scumble_core::{Guarantee, Plugin};
 
 impl Page<'_> {
     /// The guarantees of each mechanism, at every budget.
@@ -32,12 +32,7 @@ impl Page<'_> {
                                     ": " (row.guarantee.summary())
                                 }
                                 @if let Some(command) = &row.design { pre.command { (command) } }
-                                dl {
-                                    @for (heading, words) in row.guarantee.card() {
-                                        dt class=[class_of(heading)] { (heading) }
-                                        dd { (words) }
-                                    }
-                                }
+                                dl { (terms(&row.guarantee)) }
                             }
                         }
                     }
@@ -49,6 +44,16 @@ impl Page<'_> {
     fn plugin(&self, name: &str) -> Option<Plugin> {
         let mut candidates = self.comparison.candidates.iter();
         candidates.find(|candidate| candidate.plugin.name == name).map(|candidate| candidate.plugin)
+    }
+}
+
+/// The headings and texts of a guarantee.
+pub(super) fn terms(guarantee: &Guarantee) -> Markup {
+    html! {
+        @for (heading, words) in guarantee.card() {
+            dt class=[class_of(heading)] { (heading) }
+            dd { (words) }
+        }
     }
 }
 

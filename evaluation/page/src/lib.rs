@@ -1,7 +1,7 @@
 //! A comparison as one self-contained HTML page: recommendations, charts, scores, the card of every mechanism
-//! (its guarantee in words), and the settings.
+//! (its guarantee in words), and the settings. The card of a release is a page of its own, for signature.
 //!
-//! The page loads no other file, and is readable without scripts.
+//! A page loads no other file, and is readable without scripts.
 
 mod cards;
 mod cast;
@@ -12,11 +12,13 @@ mod how;
 mod lead;
 mod page;
 mod pivot;
+mod release;
 pub mod suite;
 mod verdict;
 mod words;
 
 pub use page::Page;
+pub use release::ReleasePage;
 
 use crate::draw::STYLE;
 use cast::Cast;
@@ -29,21 +31,27 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// An HTML page with the title `title`, in the style of all pages of this crate. It loads no other file.
 pub fn document(title: &str, content: Markup) -> String {
+    let body = html! {
+        main { (content) }
+        script { (PreEscaped(include_str!("script.js"))) }
+    };
+    written(POLICY, title, include_str!("style.css"), body)
+}
+
+/// An HTML page with its Content-Security-Policy and its style.
+fn written(policy: &str, title: &str, style: &str, body: Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="generator" content={ "scumble " (env!("CARGO_PKG_VERSION")) };
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(include_str!("style.css"))) }
+                style { (PreEscaped(STYLE)) (PreEscaped(style)) }
             }
-            body {
-                main { (content) }
-                script { (PreEscaped(include_str!("script.js"))) }
-            }
+            body { (body) }
         }
     };
     page.into_string()

@@ -175,6 +175,7 @@ impl Dauntless {
                 target: NoiseDistribution::Unknown { width: label_width },
             },
             table: released,
+            counted_tables: vec![],
         })
     }
 }

@@ -280,6 +280,7 @@ impl PerfectSecrecy {
             table: released,
             guarantee: self.guarantee().under(randomness.provenance()),
             noise: Noise::for_features(&self.state.domain, NoiseDistribution::Unknown { width: n }),
+            counted_tables: vec![],
         })
     }
 }

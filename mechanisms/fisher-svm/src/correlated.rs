@@ -302,6 +302,7 @@ impl FisherCorrelated {
                 NoiseDistribution::Shared { width: table.columns().len() },
             ),
             table,
+            counted_tables: vec![],
         })
     }
 }

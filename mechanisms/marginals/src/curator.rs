@@ -4,8 +4,9 @@
 use crate::answers::{Drawn, Purse, Replayed};
 use crate::bins;
 use crate::columns::Columns;
-use crate::counts::Counts;
+use crate::counts::{Clique, Counts};
 use crate::program::Program;
+use crate::residuals::Measured;
 use schemars::JsonSchema;
 use scumble_core::levels::Grid;
 use scumble_core::{
@@ -14,7 +15,7 @@ use scumble_core::{
     TargetDomain, ValuesIn, in_blocks,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Curator that releases synthetic records, drawn from the noisy tables of the program `P`.
 #[derive(Debug, Clone)]
@@ -217,6 +218,7 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
         let streams = randomness.streams();
         let mut answers = Drawn::new(purse.clone(), self.counts, streams.stream(0));
         let answered = state.program.ask(columns, total, &mut answers)?;
+        let counted = largest(&answered.measured);
         let model = answered.model(total, &mut answers.stream)?;
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         let (layout, columns) = (state.domain.layout(), columns.clone());
@@ -225,6 +227,17 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
         let draw = move |records, stream: &mut Stream| {
             Ok(columns.written(&model.draw(records, stream)?, width, stream))
         };
-        Ok(Outcome::Synthetic(Drawing::new((guarantee, noise), layout, records, streams, draw)))
+        let drawing = Drawing::new((guarantee, noise), layout, records, streams, draw);
+        Ok(Outcome::Synthetic(drawing.with_counted_tables(counted)))
     }
+}
+
+/// Returns the columns of each measured table, without tables whose columns all occur in a larger table.
+fn largest(measured: &[Measured]) -> Vec<Clique> {
+    let cliques: BTreeSet<&Clique> = measured.iter().map(|table| &table.clique).collect();
+    let is_within = |clique: &Clique, other: &Clique| {
+        other.len() > clique.len() && clique.iter().all(|column| other.contains(column))
+    };
+    let is_largest = |clique: &&Clique| !cliques.iter().any(|other| is_within(clique, other));
+    cliques.iter().copied().filter(is_largest).cloned().collect()
 }

@@ -76,6 +76,11 @@ impl Tables {
         TablePlan { cliques: self.cliques.clone(), pairs: None }
     }
 
+    /// Columns of each table, by their indices among the features and the target.
+    pub fn cliques(&self) -> &[Vec<usize>] {
+        &self.cliques
+    }
+
     /// Number of cells of each table.
     pub fn lengths(&self) -> Vec<usize> {
         let levels = self.columns.levels();

@@ -33,6 +33,11 @@ pub(crate) trait Computed: Debug + Send + Sync {
         streams: &Streams,
     ) -> Result<(Table, Key)>;
 
+    /// Same as [`Release::counted_tables`](scumble_core::Release::counted_tables).
+    fn counted_tables(&self) -> Vec<Vec<usize>> {
+        vec![]
+    }
+
     /// Name of the model family, such as "ridge", if the release is a model.
     fn family(&self) -> Option<&'static str> {
         None

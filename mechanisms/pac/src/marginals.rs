@@ -25,4 +25,8 @@ impl Computed for Tables {
         let variances: Vec<f64> = scales.iter().map(|scale| scale * scale).collect();
         Ok((self.records(noisy, &variances, records, &mut streams.stream(ROWS))?, Key::None))
     }
+
+    fn counted_tables(&self) -> Vec<Vec<usize>> {
+        self.cliques().to_vec()
+    }
 }

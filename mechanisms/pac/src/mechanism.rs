@@ -234,7 +234,7 @@ impl PacStatistics {
             features: vec![unknown(table.columns().len())],
             target: unknown(self.releases().target(self.state.domain.layout().target).width()),
         };
-        Ok(Release { table, guarantee, noise, key })
+        Ok(Release { table, guarantee, noise, key, counted_tables: self.computed.counted_tables() })
     }
 }
 

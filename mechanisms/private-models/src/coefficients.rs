@@ -79,7 +79,13 @@ impl Coefficients {
         let table = self.table()?;
         let unknown = |width| NoiseDistribution::Unknown { width };
         let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
-        Ok(Outcome::Model(Release { table, guarantee, noise, key: Key::Model(Arc::new(self)) }))
+        Ok(Outcome::Model(Release {
+            table,
+            guarantee,
+            noise,
+            key: Key::Model(Arc::new(self)),
+            counted_tables: vec![],
+        }))
     }
 
     /// Returns the coefficients as a table with a row for each output, for features in the units of the

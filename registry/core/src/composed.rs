@@ -483,7 +483,8 @@ impl CuratorComposed {
             }
             None => Key::None,
         };
-        Ok(Release { key, table, guarantee: compose::by_parts(&guarantees), noise: join_noise(noises) })
+        let (guarantee, noise) = (compose::by_parts(&guarantees), join_noise(noises));
+        Ok(Release { key, table, guarantee, noise, counted_tables: vec![] })
     }
 }
 

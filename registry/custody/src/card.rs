@@ -30,6 +30,8 @@ pub struct Card<'a> {
     pub guarantee: &'a Guarantee,
     /// Names of the released encoded columns, in the order in which `noise` describes them.
     pub columns: &'a [String],
+    /// Tables of counts from which the records were drawn, by [`ShippedDesign::counted_tables`].
+    pub counted_tables: &'a [Vec<String>],
     /// Noise distribution of the release, in units of the encoded record.
     pub noise: &'a Noise,
 }
@@ -57,6 +59,9 @@ impl Card<'_> {
         });
         if let Some(model) = &self.model {
             card["model"] = model.clone();
+        }
+        if !self.counted_tables.is_empty() {
+            card["counted_tables"] = json!(self.counted_tables);
         }
         Ok(card)
     }

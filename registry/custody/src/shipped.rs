@@ -112,6 +112,30 @@ impl ShippedDesign {
         self.records.as_ref().ok_or_else(|| scumble_core::Error::shape(lacks).into())
     }
 
+    /// Names of the schema's columns in each of the `tables` of a release, its
+    /// [counted tables](scumble_core::Release::counted_tables).
+    ///
+    /// # Errors
+    /// Same errors as [`records`](Self::records); [`Error::Shape`](scumble_core::Error::Shape) if a column
+    /// does not exist.
+    pub fn counted_tables(&self, tables: &[Vec<usize>]) -> Result<Vec<Vec<String>>> {
+        let Records { schema, target } = self.records()?;
+        let (label, features): (Vec<_>, Vec<_>) = schema
+            .columns()
+            .iter()
+            .map(|column| &column.name)
+            .partition(|name| Some(*name) == target.as_ref());
+        let names: Vec<&String> = features.into_iter().chain(label).collect();
+        let missing = |at| {
+            scumble_core::Error::shape(format!(
+                "a counted table has a column {at}, and there are {}",
+                names.len()
+            ))
+        };
+        let name = |&at: &usize| names.get(at).map(|name| (*name).clone()).ok_or_else(|| missing(at).into());
+        tables.iter().map(|table| table.iter().map(name).collect()).collect()
+    }
+
     /// Reader of raw records.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::custody::{Account, Amount, InformationAccount, Ledger, Spending};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -156,10 +156,7 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
         }
         LedgerCommand::Show { file, dataset } => (file, dataset.as_ref()),
     };
-    let (mut accounts, mut information) =
-        (Ledger::at(&file.ledger).accounts()?, Ledger::at(&file.ledger).information()?);
-    accounts.retain(|account| dataset.is_none_or(|dataset| account.is_of(dataset)));
-    information.retain(|account| dataset.is_none_or(|dataset| account.is_of(dataset)));
+    let (accounts, information) = accounts_of(&file.ledger, dataset.map(String::as_str))?;
     if let (Some(dataset), [], []) = (dataset, &accounts[..], &information[..]) {
         return Err(
             format!("the ledger {}: there is no account for {dataset:?}", file.ledger.display()).into()
@@ -174,6 +171,18 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
     }
     let statements = accounts.iter().map(statement).chain(information.iter().map(statement_in_nats));
     print(&statements.collect::<Vec<_>>().join("\n\n"))
+}
+
+/// Returns the accounts in ε and the accounts in nats of a data set; of all data sets if none is named.
+pub(super) fn accounts_of(
+    ledger: &Path,
+    dataset: Option<&str>,
+) -> Result<(Vec<Account>, Vec<InformationAccount>), Failure> {
+    let ledger = Ledger::at(ledger);
+    let (mut accounts, mut information) = (ledger.accounts()?, ledger.information()?);
+    accounts.retain(|account| dataset.is_none_or(|dataset| account.is_of(dataset)));
+    information.retain(|account| dataset.is_none_or(|dataset| account.is_of(dataset)));
+    Ok((accounts, information))
 }
 
 /// Formats an account: the charges, their sum, and the rest of the total.

@@ -1,5 +1,6 @@
 //! `scumble release`: releases a file of records by a saved design.
 
+use super::ledger::accounts_of;
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
 use super::reading::Reading;
@@ -9,17 +10,19 @@ use super::{
 };
 use crate::core::{
     CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
-    Randomness, Registry, Release, Releases, interrupt,
+    Randomness, Registry, Release, Releases, interrupt, shown,
 };
 use crate::custody::{
     self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign,
     admit, is_in_same_folder,
 };
 use crate::noise::{Fingerprint, RecordDigest};
+use crate::page::ReleasePage;
 use crate::parquet::is_standard;
 use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, Reader, Values, stream};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -46,9 +49,10 @@ pub(super) struct ReleaseArguments {
     /// output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
-    /// File for the guarantee of this release, with the distribution of its noise, as JSON.
-    #[arg(long, value_name = "CARD.json")]
-    card: Option<PathBuf>,
+    /// File for the card of this release: a page for people to read, print and sign if its name ends in
+    /// .html, else JSON with the guarantee and the distribution of the noise. May be given twice.
+    #[arg(long, value_name = "CARD")]
+    card: Vec<PathBuf>,
     /// File for the secret key of a curator's mechanism, encrypted. It must lie in another folder than the
     /// release and the design.
     #[arg(long, value_name = "KEY.json")]
@@ -84,7 +88,7 @@ pub(super) struct ReleaseArguments {
     values: ValuesArgument,
     #[command(flatten)]
     reading: Reading,
-    /// Replace an existing output or card. A key is never replaced.
+    /// Replace existing outputs and cards. A key is never replaced.
     #[arg(long)]
     force: bool,
 }
@@ -118,7 +122,8 @@ struct Outputs {
     values: ValuesArgument,
     /// Name of the secret that determines the noise, if a ticket stores this secret.
     ticket: Option<String>,
-    card: Option<NewFile>,
+    /// The cards, in the order of the arguments.
+    cards: Vec<NewFile>,
     /// The key's file and its passphrase.
     key: Option<(NewFile, String)>,
 }
@@ -133,6 +138,8 @@ struct Done {
     /// Names of the encoded columns that were released, in the order in which `noise` describes them.
     columns: Vec<String>,
     noise: Noise,
+    /// Columns of each table of counts from which the released records were drawn.
+    counted_tables: Vec<Vec<String>>,
     /// Number of cells of each column whose values were clipped. Only the owner of the data may see these
     /// numbers.
     clipped: Vec<Clipped>,
@@ -152,6 +159,7 @@ impl Done {
             guarantee,
             columns: local.layout().columns,
             noise: decoder.noise(&local.noise()),
+            counted_tables: vec![],
             clipped: streamed.clipped,
             key: None,
         }
@@ -188,7 +196,8 @@ pub(super) fn release(
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
-    let done = done.and_then(|done| outputs.commit(&design, &done, view_on_card.as_deref()).map(|()| done));
+    let done = done
+        .and_then(|done| outputs.commit(arguments, &design, &done, view_on_card.as_deref()).map(|()| done));
     let done = done.map_err(|failure| match is_charged {
         true => Failure::from(AfterCharge(failure)),
         false => failure,
@@ -216,6 +225,7 @@ pub(super) fn release(
             "output": arguments.output,
             "records": done.records,
             "model": done.model,
+            "counted_tables": done.counted_tables,
             "guarantee": done.guarantee.to_json(),
         }));
     }
@@ -223,10 +233,25 @@ pub(super) fn release(
         None => format!("a model, with coefficients for encoded records ({ENCODED})"),
         Some(records) => format!("{records} released records"),
     };
+    let kept = kept(&done.counted_tables).map_or(String::new(), |kept| format!("\n{kept}"));
     report(
         &arguments.output,
-        &format!("{} holds {what}: {}", arguments.output.display(), done.guarantee.summary()),
+        &format!("{} holds {what}: {}{kept}", arguments.output.display(), done.guarantee.summary()),
     )
+}
+
+/// Formats the tables of counts whose relations the released rows keep; `None` if no table was counted.
+fn kept(counted: &[Vec<String>]) -> Option<String> {
+    /// Largest number of tables listed.
+    const MOST: usize = 5;
+    let listed: Vec<String> = counted.iter().take(MOST).map(|table| table.join(" × ")).collect();
+    let rest = if counted.len() > MOST { format!(", … ({} in all)", counted.len()) } else { String::new() };
+    (!listed.is_empty()).then(|| {
+        format!(
+            "The rows keep these tables: {}{rest}; other relations may be lost or reversed.",
+            listed.join(", ")
+        )
+    })
 }
 
 /// Returns the `scumble view` command that maps records into the space of the release, if models of the
@@ -258,8 +283,8 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
     let read = [arguments.input.clone(), arguments.design.clone()].into_iter();
     let admitted = arguments.ticket.as_deref().map(AdmittedRecords::path_for);
     let read = read.chain(arguments.ticket.clone()).chain(admitted).chain(ledger.into_iter().flatten());
-    let written = [Some(&arguments.output), arguments.card.as_ref(), arguments.key.as_ref()];
-    refuse_overlaps(&read.collect::<Vec<_>>(), &written.into_iter().flatten().collect::<Vec<_>>())?;
+    let written = [&arguments.output].into_iter().chain(&arguments.card).chain(&arguments.key);
+    refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
         (mechanism, None) if !mechanism.releases().is_secret() => return Ok(()),
         (Designed::Curator(_), Some(_)) if !mechanism.releases().is_secret() => {
@@ -280,15 +305,10 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
         }
         (Designed::Curator(_), Some(key)) => key,
     };
-    let other_files = [
-        ("release", Some(&arguments.output)),
-        ("design", Some(&arguments.design)),
-        ("card", arguments.card.as_ref()),
-    ];
-    for (what, file) in other_files {
-        if let Some(file) = file
-            && is_in_same_folder(key, file)?
-        {
+    let cards = arguments.card.iter().map(|card| ("card", card));
+    let other_files = [("release", &arguments.output), ("design", &arguments.design)];
+    for (what, file) in other_files.into_iter().chain(cards) {
+        if is_in_same_folder(key, file)? {
             return Err(format!(
                 "{}: the key would lie in the folder of the {what}, so a thief could take both; choose \
                  another folder",
@@ -308,7 +328,7 @@ impl Outputs {
             released: Output::create(&arguments.output, arguments.force)?,
             values: arguments.values,
             ticket: None,
-            card: arguments.card.as_ref().map(usual).transpose()?,
+            cards: arguments.card.iter().map(usual).collect::<Result<_, _>>()?,
             key: match &arguments.key {
                 Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
                 None => None,
@@ -316,29 +336,61 @@ impl Outputs {
         })
     }
 
-    /// Publishes the release last: if it exists, so do its key and card.
-    fn commit(self, design: &ShippedDesign, done: &Done, view: Option<&str>) -> Result<(), Failure> {
+    /// Publishes the release last: if it exists, so do its key and cards.
+    fn commit(
+        self,
+        arguments: &ReleaseArguments,
+        design: &ShippedDesign,
+        done: &Done,
+        view: Option<&str>,
+    ) -> Result<(), Failure> {
         if let (Some((file, passphrase)), Some(key)) = (self.key, &done.key) {
             file.finish(crate::custody::key::save(key, &passphrase)?.unwrap_or_default().as_bytes())?;
         }
-        if let Some(file) = self.card {
-            let card = Card {
-                design,
-                records: done.records,
-                model: done.model.clone(),
-                file: Some(&self.released.sha256()),
-                ticket: self.ticket.as_deref(),
-                view,
-                values: self.values.into(),
-                guarantee: &done.guarantee,
-                columns: &done.columns,
-                noise: &done.noise,
+        let card = Card {
+            design,
+            records: done.records,
+            model: done.model.clone(),
+            file: Some(&self.released.sha256()),
+            ticket: self.ticket.as_deref(),
+            view,
+            values: self.values.into(),
+            guarantee: &done.guarantee,
+            columns: &done.columns,
+            counted_tables: &done.counted_tables,
+            noise: &done.noise,
+        };
+        for (path, file) in arguments.card.iter().zip(self.cards) {
+            let text = match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"))
+            {
+                true => page(&card, arguments)?,
+                false => serde_json::to_string_pretty(&card.to_json()?)? + "\n",
             };
-            let card = card.to_json()?;
-            file.finish((serde_json::to_string_pretty(&card)? + "\n").as_bytes())?;
+            file.finish(text.as_bytes())?;
         }
         self.released.commit()
     }
+}
+
+/// Formats the card as a page for people.
+fn page(card: &Card, arguments: &ReleaseArguments) -> Result<String, Failure> {
+    let named = |path: &Path, standard: &str| match is_standard(path) {
+        true => standard.to_owned(),
+        false => shown(&file_name(path).display().to_string()).into_owned(),
+    };
+    let (accounts, information) = match &arguments.ledger {
+        Some(ledger) => accounts_of(ledger, arguments.dataset.as_deref())?,
+        None => Default::default(),
+    };
+    let page = ReleasePage {
+        card,
+        input: &named(&arguments.input, "standard input"),
+        output: &named(&arguments.output, "standard output"),
+        released: Timestamp::now(),
+        accounts: &accounts,
+        information: &information,
+    };
+    Ok(page.to_html()?)
 }
 
 /// State that all ways of releasing share.
@@ -428,6 +480,7 @@ impl Work<'_> {
         input: &Input,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
+        let counted_tables = self.design.counted_tables(&drawing.counted_tables)?;
         self.charge(&drawing.guarantee)?;
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
@@ -449,6 +502,7 @@ impl Work<'_> {
             columns: drawing.layout().columns.clone(),
             noise: decoder.noise(&drawing.noise),
             guarantee: drawing.guarantee.clone(),
+            counted_tables,
             clipped,
             key: None,
         })
@@ -462,6 +516,7 @@ impl Work<'_> {
         input: &Input,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
+        let counted_tables = self.design.counted_tables(&release.counted_tables)?;
         self.charge(&release.guarantee)?;
         let layout = stream::layout(&release.table, self.design.mechanism().domain());
         let values = self.arguments.values.into();
@@ -484,6 +539,7 @@ impl Work<'_> {
             guarantee: release.guarantee,
             columns: release.table.columns().to_vec(),
             noise,
+            counted_tables,
             clipped,
             key: Some(release.key),
         })
@@ -505,6 +561,7 @@ impl Work<'_> {
             guarantee: release.guarantee,
             columns: release.table.columns().to_vec(),
             noise: release.noise,
+            counted_tables: vec![],
             clipped,
             key: Some(release.key),
         })

@@ -3,6 +3,7 @@
 mod account;
 mod all_mechanisms;
 mod audit;
+mod card;
 mod check;
 mod collect;
 mod command_lines;

@@ -479,17 +479,34 @@ fn a_page_of_all_mechanisms_prints_on_six_sheets() {
         "compare --trials 1 --epsilon 0.5,2,8 --shuffler --volunteers 0.1 --unlabelled --metric \
         recovered --html page.html",
     );
+    let sheets = sheets(&chromium, &files.path("page.html"));
+    assert!((2..=6).contains(&sheets), "{sheets} sheets");
+}
+
+#[test]
+fn the_card_of_a_release_prints_on_one_sheet() {
+    let Some(chromium) = chromium() else { return };
+    let files = Files::new();
+    files.run("schema --data wine --output wines.toml --records wines.csv");
+    files.run(
+        "design noisy-marginals --schema wines.toml --target quality --epsilon 2 --delta 1e-6 --people 1599 \
+         --output design.json",
+    );
+    files.run("release --design design.json --input wines.csv --output released.csv --card card.html");
+    assert_eq!(sheets(&chromium, &files.path("card.html")), 1);
+}
+
+/// Returns the number of sheets of a printed page.
+fn sheets(chromium: &Path, page: &Path) -> usize {
     let profile = tempfile::tempdir().unwrap();
-    let printed = files.path("page.pdf");
-    let output = browser(&chromium, profile.path())
+    let printed = page.with_extension("pdf");
+    let output = browser(chromium, profile.path())
         .arg(format!("--print-to-pdf={}", printed.display()))
-        .arg(files.path("page.html"))
+        .arg(page)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8_lossy(&std::fs::read(printed).unwrap()).into_owned();
-    let sheets = printed.matches("/Type /Page\n").count();
-    assert!((2..=6).contains(&sheets), "{sheets} sheets");
+    String::from_utf8_lossy(&std::fs::read(printed).unwrap()).matches("/Type /Page\n").count()
 }
 
 #[test]

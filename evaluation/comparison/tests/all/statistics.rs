@@ -110,6 +110,7 @@ impl NoisySums {
                 features: vec![NoiseDistribution::Unknown { width: columns }],
                 target: NoiseDistribution::Unknown { width: self.domain.layout().target.width() },
             },
+            counted_tables: vec![],
         })
     }
 }

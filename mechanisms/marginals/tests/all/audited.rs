@@ -173,6 +173,7 @@ impl ByHand {
                 target: NoiseDistribution::Exact { width: 0 },
             },
             key: Key::None,
+            counted_tables: vec![],
         })
     }
 }

@@ -8,6 +8,7 @@ use scumble_core::{
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const ALL: [Plugin; 3] = [NOISY_MARGINALS, MST, ADAPTIVE_MARGINALS];
 
@@ -89,6 +90,31 @@ fn marginals_are_those_that_are_named() {
     let alone = json!({ "marginals": [["target"]] });
     let (release, _) = self::release(&NOISY_MARGINALS, alone, 2.0, 20_000);
     assert!((share(&release.table, |row, _| row[0] == 1.0) - 1.0 / 3.0).abs() < 0.02);
+}
+
+/// Every column occurs in a table, and the target is column 3. The number decides the category at column 2,
+/// so the tree has their pair. Three pairs that connect four columns are a tree.
+#[test]
+fn a_release_lists_the_tables_that_its_rows_keep() {
+    let tables =
+        |plugin: &Plugin, parameters: Value| release(plugin, parameters, 2.0, 20_000).0.counted_tables;
+    assert_eq!(tables(&NOISY_MARGINALS, json!({})), [[0, 3], [1, 3], [2, 3]]);
+    let named = json!({ "marginals": [["size", "kind"], ["kind"], ["colour", "target"]] });
+    assert_eq!(tables(&NOISY_MARGINALS, named), [[0, 3], [1, 2]]);
+    let connected = |tables: &[Vec<usize>]| {
+        let mut connected = BTreeSet::from([0]);
+        for _ in tables {
+            let touching = tables.iter().filter(|table| table.iter().any(|at| connected.contains(at)));
+            connected.extend(touching.flatten().copied().collect::<Vec<_>>());
+        }
+        connected.len()
+    };
+    let tree = tables(&MST, json!({ "bins": 10 }));
+    assert!(tree.len() == 3 && tree.iter().all(|pair| pair.len() == 2), "{tree:?}");
+    assert!(tree.contains(&vec![1, 2]) && connected(&tree) == 4, "{tree:?}");
+    let chosen = tables(&ADAPTIVE_MARGINALS, json!({ "bins": 10 }));
+    assert!(chosen.contains(&vec![1, 2, 3]) && connected(&chosen) == 4, "{chosen:?}");
+    assert!(chosen.iter().all(|table| table.contains(&3)) && !chosen.contains(&vec![1, 3]), "{chosen:?}");
 }
 
 fn bins_of(plugin: &Plugin, parameters: Value, schema: usize) -> Value {

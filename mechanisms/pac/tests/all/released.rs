@@ -22,6 +22,8 @@ fn rows_have_the_means_of_the_records() {
         let (mechanism, table) = mechanism(statistic.clone(), 3.0);
         let release = mechanism.release(&table, &mut Randomness::seeded(3)).unwrap();
         assert_eq!(release.table.len(), table.len());
+        let counted = matches!(statistic, Statistic::Marginals { .. });
+        assert_eq!(release.counted_tables, [[0, 3], [1, 3], [2, 3]][..if counted { 3 } else { 0 }]);
         let (Target::Class(classes), Target::Class(expected)) = (release.table.target(), table.target())
         else {
             panic!("no classes")

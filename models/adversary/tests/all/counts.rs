@@ -143,6 +143,7 @@ impl NoisyCounts {
                 features: vec![NoiseDistribution::Unknown { width: 5 }],
                 target: NoiseDistribution::Exact { width: 0 },
             },
+            counted_tables: vec![],
         })
     }
 }

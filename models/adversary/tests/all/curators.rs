@@ -44,6 +44,7 @@ fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
             features: vec![NoiseDistribution::Shared { width: 1 }],
             target: NoiseDistribution::Exact { width: 0 },
         },
+        counted_tables: vec![],
     })
 }
 

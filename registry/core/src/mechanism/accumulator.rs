@@ -129,6 +129,8 @@ pub struct Drawing {
     pub guarantee: Guarantee,
     /// Distribution of the released records given the input records.
     pub noise: Noise,
+    /// Same as [`Release::counted_tables`].
+    pub counted_tables: Vec<Vec<usize>>,
     layout: Layout,
     records: usize,
     streams: Streams,
@@ -151,7 +153,14 @@ impl Drawing {
         streams: Streams,
         draw: impl Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync + 'static,
     ) -> Self {
-        Self { guarantee, noise, layout, records, streams, draw: Box::new(draw) }
+        let (counted_tables, draw) = (vec![], Box::new(draw));
+        Self { guarantee, noise, counted_tables, layout, records, streams, draw }
+    }
+
+    /// Same release, with the tables of counts from which its records are drawn.
+    #[must_use]
+    pub fn with_counted_tables(self, counted_tables: Vec<Vec<usize>>) -> Self {
+        Self { counted_tables, ..self }
     }
 
     /// Shape of the records.
@@ -191,6 +200,7 @@ impl Drawing {
         let blocks: Vec<Vec<f64>> =
             (0..self.blocks()).into_par_iter().map(|number| self.block(number)).collect::<Result<_>>()?;
         let table = self.layout.table_of(blocks.concat())?;
-        Ok(Release { table, guarantee: self.guarantee, noise: self.noise, key: Key::None })
+        let Self { guarantee, noise, counted_tables, .. } = self;
+        Ok(Release { table, guarantee, noise, key: Key::None, counted_tables })
     }
 }

@@ -55,6 +55,7 @@ impl Release {
             noise: Noise::unknown(&layout),
             guarantee: self.guarantee.clone(),
             key: self.key.clone(),
+            counted_tables: vec![],
         }))
     }
 }

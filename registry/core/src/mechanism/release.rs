@@ -16,6 +16,10 @@ pub struct Release {
     pub noise: Noise,
     /// Key that turns records in the clear into records on which a model of the released table can be used.
     pub key: Key,
+    /// Tables of counts from which synthetic rows were drawn. Only relations among the columns of one table
+    /// are kept. A table lists the indices of its columns among the factors of the flat domain (features,
+    /// then target). Empty if the rows were not drawn from counts.
+    pub counted_tables: Vec<Vec<usize>>,
 }
 
 /// Release of a local mechanism without its key, which is the mechanism itself.
@@ -33,7 +37,7 @@ impl Rows {
     /// Release of these rows with the key `key`.
     pub fn with_key(self, key: Key) -> Release {
         let Self { table, guarantee, noise } = self;
-        Release { table, guarantee, noise, key }
+        Release { table, guarantee, noise, key, counted_tables: vec![] }
     }
 }
 
@@ -42,7 +46,7 @@ impl Release {
     /// is unknown.
     pub fn without_records(table: Table, guarantee: Guarantee, domain: &RecordDomain) -> Self {
         let layout = Layout { columns: table.columns().to_vec(), target: domain.layout().target };
-        Self { noise: Noise::unknown(&layout), table, guarantee, key: Key::None }
+        Self { noise: Noise::unknown(&layout), table, guarantee, key: Key::None, counted_tables: vec![] }
     }
 }
 
