@@ -16,9 +16,9 @@ pub(crate) fn dp_sgd(host: &Host) -> Result<Section> {
     let run = Run::new(SAMPLING_RATE, NOISE_MULTIPLIER, STEPS)?;
     let neighbours = Neighbours::AddOrRemoveOne;
     let what = format!(
-        "Time of ε at δ = {DELTA:e} for {STEPS} steps with sampling rate {SAMPLING_RATE} and noise \
-         multiplier {NOISE_MULTIPLIER} (neighbouring relation: add/remove one record). With privacy loss \
-         distributions, ours gives an upper and a lower bound, and dp-accounting an upper bound."
+        "Time of ε at δ = {DELTA:e} for {STEPS} steps with Poisson sampling, sampling rate {SAMPLING_RATE} \
+         and noise multiplier {NOISE_MULTIPLIER} (neighbouring relation: add/remove one record). With \
+         privacy loss distributions, ours gives an upper and a lower bound, and dp-accounting an upper bound."
     );
     let ours = vec![
         Contestant::timed("scumble, privacy loss distributions, both bounds", 1, move || {

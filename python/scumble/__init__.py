@@ -92,13 +92,15 @@ def audit(name: str, *, quick: bool = True, seed: int | None = None) -> list[dic
     return json.loads(_native.audit(name, quick, _seed(seed)))
 
 
-def account(what: str, **numbers: Any) -> dict[str, Any]:
+def account(what: str, *parts: str, **numbers: Any) -> dict[str, Any]:
     """Privacy accounting, as ``scumble account`` does it.
 
     Parameters
     ----------
     what : str
         Name of the account, such as ``"gaussian"`` or ``"dp-sgd"``.
+    *parts : str
+        Parts of ``"compose"``, such as ``"laplace:epsilon=0.1,count=3"``.
     **numbers
         Options of ``scumble account``. Omit the number to be solved for.
 
@@ -111,7 +113,7 @@ def account(what: str, **numbers: Any) -> dict[str, Any]:
     --------
     >>> scumble.account("gaussian", epsilon=1, delta=1e-5, sensitivity=1)["sigma"]  # doctest: +SKIP
     """
-    words = [what.replace("_", "-")]
+    words = [what.replace("_", "-"), *parts]
     for name, value in numbers.items():
         words += ["--" + name.replace("_", "-"), str(value)]
     return json.loads(_native.account(words))

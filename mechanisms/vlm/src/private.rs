@@ -5,8 +5,8 @@ use crate::NAME;
 use crate::training::{Lesson, PosteriorScale, Trained, wrong};
 use crate::validation::{positive, some};
 use schemars::JsonSchema;
-use scumble_accounting::Neighbours;
 use scumble_accounting::calibrate::{self, Target};
+use scumble_accounting::{Neighbours, Sampling};
 use scumble_core::{CentralDp, Error, Randomness, Result, check_delta, size};
 use scumble_neural::{Adam, Optimiser, Sgd};
 use scumble_private::{PrivateTraining, Spent};
@@ -210,7 +210,8 @@ impl VolunteerGuarantee {
         let rate = (training.expected_batch as f64 / n as f64).min(1.0);
         let steps = (epochs / rate).ceil().max(1.0) as u64;
         size::check_steps(NAME, "volunteers.epochs", &[usize::try_from(steps).unwrap_or(usize::MAX)])?;
-        training.noise_multiplier = calibrate::noise_multiplier(rate, steps, self.target).map_err(refused)?;
+        training.noise_multiplier =
+            calibrate::noise_multiplier(Sampling::Poisson, rate, steps, self.target).map_err(refused)?;
         // The rounding of gradients weakens the guarantee. To make up for it, the noise multiplier is raised
         // by `RAISE` until ε is met, more often for large samples or networks.
         for _ in 0..MOST_RAISES {
@@ -264,8 +265,8 @@ fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Resul
 /// Returns the claim of differential privacy for the volunteers: its (ε, δ), theorem and assumptions.
 fn claim(training: &PrivateTraining, volunteers: usize, spent: &Spent) -> VolunteersClaim {
     let theorem = format!(
-        "{} steps of the Poisson-sampled Gaussian mechanism (Abadi and others 2016) on encoder and decoder \
-         together, each volunteer in a step with probability {}/{volunteers}, with discrete noise of \
+        "{} steps of the Gaussian mechanism with Poisson sampling (Abadi and others 2016) on encoder and \
+         decoder together, each volunteer in a step with probability {}/{volunteers}, with discrete noise of \
          multiplier {:.4}, which counts as {:.4} because of rounding, composed by privacy loss distributions \
          (Koskela, Jälkö and Honkela 2020); by Rényi divergences ε = {:.3}",
         spent.steps,

@@ -3,7 +3,7 @@
 use crate::sensitivity::{Sensitivity, TAIL};
 use crate::{Error, NoiseKind, PrivateTraining, Result};
 use scumble_accounting::calibrate::{self, Target};
-use scumble_accounting::{Neighbours, Run, loss, renyi};
+use scumble_accounting::{Neighbours, Run, Sampling, loss, renyi};
 use scumble_neural::Real;
 use serde::{Deserialize, Serialize};
 
@@ -107,11 +107,11 @@ impl PrivateTraining {
         let kept = Target { delta: target.delta * (1.0 - KEPT), ..target };
         let one = self.spent::<T>(records, parameters, 1, target.delta, target.neighbours)?;
         if one.epsilon <= target.epsilon {
-            let steps = calibrate::steps(rate, effective, kept)?;
+            let steps = calibrate::steps(Sampling::Poisson, rate, effective, kept)?;
             check_tail(steps, target.epsilon, target.delta)?;
             return Ok(steps);
         }
-        let needed = match calibrate::noise_multiplier(rate, 1, kept) {
+        let needed = match calibrate::noise_multiplier(Sampling::Poisson, rate, 1, kept) {
             Ok(multiplier) => self.nominal::<T>(records, parameters, multiplier),
             Err(scumble_accounting::Error::Unreachable { .. }) => f64::INFINITY,
             Err(problem) => return Err(problem.into()),

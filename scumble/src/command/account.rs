@@ -1,11 +1,14 @@
 //! `scumble account`: privacy accounting.
 
+mod compose;
+
 use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
+use crate::accounting::loss::Bounds;
 use crate::accounting::multiplicative::{ColumnDistribution, Deltas, Private, Release};
 use crate::accounting::pac::{self, Setting};
 use crate::accounting::shuffle::Shuffle;
-use crate::accounting::{Neighbours, Run, ceiling, gaussian, loss, mutual_information, renyi};
+use crate::accounting::{Neighbours, Run, Sampling, ceiling, gaussian, loss, mutual_information, renyi};
 use crate::core::number;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -13,6 +16,7 @@ use serde_json::{Value, json};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   scumble account gaussian --epsilon 1 --delta 1e-5 --sensitivity 1
+  scumble account compose --delta 1e-5 gaussian:noise_multiplier=20,count=10 laplace:epsilon=0.1
   scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6";
 
 const GAUSSIAN_EXAMPLES: &str = "\
@@ -23,7 +27,9 @@ Examples:
 const DP_SGD_EXAMPLES: &str = "\
 Examples:
   scumble account dp-sgd --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --delta 1e-5
-  scumble account dp-sgd --sampling-rate 0.01 --steps 1000 --epsilon 2 --delta 1e-5";
+  scumble account dp-sgd --sampling-rate 0.01 --steps 1000 --epsilon 2 --delta 1e-5
+  scumble account dp-sgd --sampling-rate 0.01 --noise-multiplier 2 --steps 1000 --delta 1e-5 \\
+    --sampling fixed-size --neighbours replace";
 
 const SHUFFLE_EXAMPLES: &str = "\
 Examples:
@@ -56,9 +62,18 @@ pub(super) enum AccountCommand {
     /// Accounting for the Gaussian mechanism, in closed form (Balle and Wang 2018): sigma for a budget, or
     /// epsilon, delta or sensitivity for a sigma.
     Gaussian(GaussianArguments),
-    /// Poisson-sampled Gaussian noise on clipped gradients: the epsilon of a training run. With --epsilon,
-    /// solves for the omitted sampling rate, noise multiplier, steps or delta.
+    /// Gaussian noise on the clipped gradients of sampled records: the epsilon of a training run. With
+    /// --epsilon, solves for the omitted sampling rate, noise multiplier, steps or delta.
     DpSgd(DpSgdArguments),
+    /// Unlike mechanisms in sequence: the epsilon of all their releases together. The mechanisms are Gaussian
+    /// and Laplace noise, randomised response, DP-SGD steps, and mechanisms with a known (ε, δ).
+    Compose(compose::ComposeArguments),
+    /// Laplace noise: see compose.
+    #[command(hide = true)]
+    Laplace {
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Local reports mixed by a trusted shuffler: the central epsilon of all reports together.
     Shuffle(ShuffleArguments),
     /// Upper bounds on the accuracy of a classifier of private records with equally frequent classes. One
@@ -97,7 +112,8 @@ pub(super) struct GaussianArguments {
 #[derive(Args)]
 #[command(after_help = DP_SGD_EXAMPLES)]
 pub(super) struct DpSgdArguments {
-    /// Probability that a record takes part in a step.
+    /// Probability that a record takes part in a step: for fixed-size batches, the batch size over the number
+    /// of records.
     #[arg(long, value_parser = number::parse, value_name = "Q", allow_hyphen_values = true)]
     sampling_rate: Option<f64>,
     /// Standard deviation of the noise, divided by the clipping norm.
@@ -115,6 +131,10 @@ pub(super) struct DpSgdArguments {
     /// The neighbouring relation.
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
     neighbours: Relation,
+    /// The sampling of each batch. Neither kind covers shuffled epochs, whose ε can be larger than the ε of
+    /// Poisson sampling (Chua and others 2024).
+    #[arg(long, value_name = "SAMPLING", default_value = "poisson")]
+    sampling: BatchSampling,
 }
 
 #[derive(Args)]
@@ -286,6 +306,55 @@ impl From<Relation> for Neighbours {
     }
 }
 
+impl Relation {
+    /// The name on the command line and in JSON.
+    fn name(self) -> &'static str {
+        match self {
+            Self::AddRemove => "add-remove",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BatchSampling {
+    /// Poisson sampling: each record takes part independently.
+    Poisson,
+    /// Fixed-size batches, sampled without replacement; with --neighbours replace only.
+    FixedSize,
+}
+
+impl BatchSampling {
+    /// The name on the command line and in JSON.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Poisson => "poisson",
+            Self::FixedSize => "fixed-size",
+        }
+    }
+}
+
+impl From<BatchSampling> for Sampling {
+    fn from(sampling: BatchSampling) -> Self {
+        match sampling {
+            BatchSampling::Poisson => Self::Poisson,
+            BatchSampling::FixedSize => Self::FixedSize,
+        }
+    }
+}
+
+/// Refuses fixed-size batches for add/remove one record.
+fn check_sampling(sampling: Sampling, relation: Relation) -> Result<(), String> {
+    match (sampling, relation) {
+        (Sampling::FixedSize, Relation::AddRemove) => {
+            Err("fixed-size batches need --neighbours replace: add/remove one record changes the number of \
+             records, and with it the sampling rate"
+                .into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Output of a subcommand: text for people, JSON for machines.
 struct Answer {
     json: Value,
@@ -327,6 +396,11 @@ fn answer(command: &AccountCommand) -> Result<Answer, Failure> {
     match command {
         AccountCommand::Gaussian(arguments) => account_gaussian(arguments),
         AccountCommand::DpSgd(arguments) => account_dp_sgd(arguments),
+        AccountCommand::Compose(arguments) => compose::compose(arguments),
+        AccountCommand::Laplace { .. } => Err("account laplace: write scumble account compose --delta 0 \
+                                               laplace:epsilon=E, for the sensitivity over the scale as E; \
+                                               the bound on a classifier is laplace-accuracy"
+            .into()),
         AccountCommand::Shuffle(arguments) => account_shuffle(arguments),
         AccountCommand::LaplaceAccuracy(arguments) => account_laplace_accuracy(arguments),
         AccountCommand::Pac(arguments) => account_pac(arguments),
@@ -384,6 +458,8 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
 }
 
 fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
+    check_sampling(arguments.sampling.into(), arguments.neighbours)
+        .map_err(|problem| format!("--sampling fixed-size: {problem}"))?;
     let (run, delta, by_renyi, bounds) = spinning("accounting", || -> Result<_, Failure> {
         let (run, delta) = solve(arguments)?;
         let neighbours = arguments.neighbours.into();
@@ -394,38 +470,41 @@ fn account_dp_sgd(arguments: &DpSgdArguments) -> Result<Answer, Failure> {
         }
         Ok((run, delta, by_renyi, bounds))
     })?;
-    let neighbours = match arguments.neighbours {
-        Relation::AddRemove => "add-remove",
-        Relation::Replace => "replace",
-    };
     let json = json!({
+        "sampling": arguments.sampling.name(),
         "sampling_rate": run.sampling_rate(),
         "noise_multiplier": run.noise_multiplier(),
         "steps": run.steps(),
         "delta": delta,
-        "neighbours": neighbours,
+        "neighbours": arguments.neighbours.name(),
         "epsilon_rdp": number::to_json(by_renyi),
         "epsilon_pld": number::to_json(bounds.upper),
         "epsilon_pld_lower": number::to_json(bounds.lower),
     });
     let text = format!(
-        "{} steps at sampling rate {} with noise multiplier {}\n\
+        "{} steps at sampling rate {} with noise multiplier {} ({})\n\
          are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
-         \u{20}epsilon = {}  by privacy loss distributions; {}\n\
+         \u{20}epsilon = {}  {}\n\
          \u{20}epsilon = {}  by Renyi divergences",
         run.steps(),
         run.sampling_rate(),
         run.noise_multiplier(),
+        run.sampling(),
         Neighbours::from(arguments.neighbours),
         up(bounds.upper),
-        if bounds.lower == 0.0 && bounds.upper > 0.0 {
-            "no lower bound was found".to_owned()
-        } else {
-            format!("no proof can give less than {}", down(bounds.lower))
-        },
+        no_less(bounds, down),
         up(by_renyi),
     );
     Ok(Answer { json, text })
+}
+
+/// The method of an upper bound, and the lower bound, which `down` formats.
+fn no_less(bounds: Bounds, down: fn(f64) -> String) -> String {
+    let lower = match bounds.lower == 0.0 && bounds.upper > 0.0 {
+        true => "no lower bound was found".to_owned(),
+        false => format!("no proof can give less than {}", down(bounds.lower)),
+    };
+    format!("by privacy loss distributions; {lower}")
 }
 
 fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
@@ -635,8 +714,11 @@ fn shortly_up(delta: f64) -> String {
     shortly(delta, |digits| (digits * (1.0 - 1e-12)).ceil())
 }
 
-/// Formats a number with four significant digits, which `round` rounds to a whole number.
+/// Formats a number of zero or more with four significant digits, which `round` rounds to a whole number.
 fn shortly(number: f64, round: fn(f64) -> f64) -> String {
+    if number == 0.0 {
+        return "0".into();
+    }
     let unit = 10f64.powf(number.log10().floor() - 3.0);
     format!("{:.3e}", round(number / unit) * unit)
 }
@@ -644,10 +726,11 @@ fn shortly(number: f64, round: fn(f64) -> f64) -> String {
 /// Smallest ε with four decimal places. A smaller ε has four significant digits.
 const SMALLEST_PLAIN: f64 = 0.01;
 
-/// Formats ε with four decimal places or significant digits, rounded up.
+/// Formats ε with four decimal places or significant digits, rounded up. A factor of 1 − 1e-12 before the
+/// rounding absorbs floating-point error.
 fn up(epsilon: f64) -> String {
     match epsilon == 0.0 || epsilon >= SMALLEST_PLAIN {
-        true => format!("{:.4}", (epsilon * 1e4).ceil() / 1e4),
+        true => format!("{:.4}", (epsilon * 1e4 * (1.0 - 1e-12)).ceil() / 1e4),
         false => shortly_up(epsilon),
     }
 }
@@ -662,25 +745,28 @@ fn down(epsilon: f64) -> String {
 
 /// Returns the training run and its δ. Solves for the quantity that `arguments` omit.
 fn solve(arguments: &DpSgdArguments) -> Result<(Run, f64), Failure> {
-    let &DpSgdArguments { sampling_rate, noise_multiplier, steps, delta, epsilon, neighbours } = arguments;
-    let neighbours = neighbours.into();
+    let &DpSgdArguments { sampling_rate, noise_multiplier, steps, delta, epsilon, .. } = arguments;
+    let (neighbours, sampling) = (arguments.neighbours.into(), arguments.sampling.into());
+    let run = |rate, sigma, steps| -> Result<Run, Failure> {
+        Ok(Run::new(rate, sigma, steps)?.with_sampling(sampling))
+    };
     let target = |epsilon, delta| Target { epsilon, delta, neighbours };
     Ok(match (sampling_rate, noise_multiplier, steps, delta, epsilon) {
-        (Some(rate), Some(sigma), Some(steps), Some(delta), None) => (Run::new(rate, sigma, steps)?, delta),
+        (Some(rate), Some(sigma), Some(steps), Some(delta), None) => (run(rate, sigma, steps)?, delta),
         (None, Some(sigma), Some(steps), Some(delta), Some(epsilon)) => {
-            let rate = calibrate::sampling_rate(sigma, steps, target(epsilon, delta))?;
-            (Run::new(rate, sigma, steps)?, delta)
+            let rate = calibrate::sampling_rate(sampling, sigma, steps, target(epsilon, delta))?;
+            (run(rate, sigma, steps)?, delta)
         }
         (Some(rate), None, Some(steps), Some(delta), Some(epsilon)) => {
-            let sigma = calibrate::noise_multiplier(rate, steps, target(epsilon, delta))?;
-            (Run::new(rate, sigma, steps)?, delta)
+            let sigma = calibrate::noise_multiplier(sampling, rate, steps, target(epsilon, delta))?;
+            (run(rate, sigma, steps)?, delta)
         }
         (Some(rate), Some(sigma), None, Some(delta), Some(epsilon)) => {
-            let steps = calibrate::steps(rate, sigma, target(epsilon, delta))?;
-            (Run::new(rate, sigma, steps)?, delta)
+            let steps = calibrate::steps(sampling, rate, sigma, target(epsilon, delta))?;
+            (run(rate, sigma, steps)?, delta)
         }
         (Some(rate), Some(sigma), Some(steps), None, Some(epsilon)) => {
-            let run = Run::new(rate, sigma, steps)?;
+            let run = run(rate, sigma, steps)?;
             (run, loss::delta(&[run], epsilon, neighbours)?.upper.max(f64::MIN_POSITIVE))
         }
         _ => {

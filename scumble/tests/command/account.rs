@@ -70,6 +70,85 @@ fn for_people_an_epsilon_is_never_rounded_down() {
 }
 
 #[test]
+fn a_training_names_its_sampling_and_fixed_size_batches_cost_more() {
+    let words = |more: &str| run(&without("", more).replace("--json", ""));
+    assert!(words("").contains("noise multiplier 1 (Poisson sampling)\n"), "{}", words(""));
+    let fixed_size = words("--sampling fixed-size --neighbours replace");
+    assert!(
+        fixed_size.contains("noise multiplier 1 (fixed-size batches, sampled without replacement)\n"),
+        "{fixed_size}"
+    );
+    // Both values are from a separate program.
+    let answer = json(&without("", "--sampling fixed-size --neighbours replace"));
+    assert_eq!(answer["sampling"], "fixed-size");
+    assert_relative_eq!(number(&answer["epsilon_pld"]), 14.8204, max_relative = 1e-3);
+    assert_relative_eq!(number(&answer["epsilon_pld_lower"]), 13.3605, max_relative = 2e-3);
+    let solved =
+        json(&without("--noise-multiplier", "--sampling fixed-size --neighbours replace --epsilon 2"));
+    assert!(number(&solved["noise_multiplier"]) > 2.0, "{solved}");
+    assert!((1.99..=2.0).contains(&number(&solved["epsilon_pld"])), "{solved}");
+    assert_eq!(json(&without("", ""))["sampling"], "poisson");
+}
+
+const COMPOSE: &str = "account compose --delta 1e-6";
+
+#[test]
+fn unlike_mechanisms_have_an_epsilon_together() {
+    let answer = |line: &str| json(&format!("{line} --json"));
+    let parts = "gaussian:noise_multiplier=2,count=10 laplace:epsilon=0.1,count=3 \
+                 randomised-response:epsilon=0.5 dp-sgd:noise_multiplier=1,sampling_rate=0.01,count=1000";
+    let all = answer(&format!("{COMPOSE} {parts}"));
+    let [lower, upper] = ["epsilon_lower", "epsilon"].map(|name| number(&all[name]));
+    // The value is from a separate program.
+    assert!(lower < 9.0551 && 9.0551 < upper && upper - lower < 0.01, "{all}");
+    assert_eq!(all["parts"][2], "randomised-response:epsilon=0.5");
+    assert_eq!(all["neighbours"], "add-remove");
+    // ε solves for δ again.
+    let back = answer(&format!("account compose --epsilon {upper} {parts}"));
+    assert_relative_eq!(number(&back["delta"]), 1e-6, max_relative = 0.02);
+    assert!(number(&back["delta_lower"]) <= number(&back["delta"]), "{back}");
+
+    // A training alone is what `dp-sgd` prints, for either sampling.
+    for sampling in ["poisson", "fixed-size"] {
+        let alone = answer(&format!(
+            "account compose --delta 1e-5 --neighbours replace \
+             dp-sgd:noise_multiplier=1,sampling_rate=0.01,sampling={sampling},count=1000"
+        ));
+        let training = json(&without("", &format!("--sampling {sampling} --neighbours replace")));
+        assert_eq!(alone["epsilon"], training["epsilon_pld"]);
+        assert_eq!(alone["epsilon_lower"], training["epsilon_pld_lower"]);
+    }
+    // k releases of Gaussian noise are one of multiplier σ/√k, which (ε, δ) gives too.
+    let epsilon = json("account gaussian --sigma 4 --sensitivity 1 --delta 1e-6 --json")["epsilon"].clone();
+    for part in ["gaussian:noise_multiplier=12,count=9", &format!("gaussian:epsilon={epsilon},delta=1e-6")] {
+        let found = answer(&format!("{COMPOSE} {part}"));
+        assert_relative_eq!(number(&found["epsilon"]), number(&epsilon), max_relative = 3e-3);
+        assert!(number(&found["epsilon_lower"]) <= number(&epsilon), "{found}");
+    }
+    // At δ = 0, pure parts add.
+    let pure = "account compose --delta 0 laplace:epsilon=0.1,count=3 dp:epsilon=0.25 \
+                randomised-response:epsilon=0.5,levels=8";
+    assert_relative_eq!(number(&answer(pure)["epsilon"]), 1.05, max_relative = 1e-12);
+
+    // The largest loss of Laplace noise is its ε.
+    let text = run("account compose --epsilon 0.5 laplace:epsilon=0.5");
+    assert!(
+        text.contains(" delta = 0  by privacy loss distributions; no proof can give less than 0"),
+        "{text}"
+    );
+
+    let text = run(&format!("{COMPOSE} {parts}"));
+    for expected in [
+        "   10  Gaussian noise: noise multiplier 2\n",
+        " 1000  DP-SGD step: Poisson sampling, sampling rate 0.01, noise multiplier 1\n",
+        "are (epsilon, 1e-6)-differentially private (neighbouring relation: add/remove one record) with",
+        "by privacy loss distributions; no proof can give less than 9.05",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
 fn an_accuracy_has_two_ceilings() {
     const LINE: &str = "account laplace-accuracy --classes 10 --epsilon";
     let ceilings = |epsilon: &str| json(&format!("{LINE} {epsilon} --json"));
@@ -205,6 +284,35 @@ fn what_cannot_be_accounted_for_is_one_line() {
         (&without("--noise-multiplier", "--noise-multiplier nan"), "the noise multiplier is NaN"),
         (&without("--steps", "--epsilon 1e-9"), "no number of steps"),
         (&without("--steps", "--epsilon -1"), "epsilon is -1"),
+        (
+            &without("", "--sampling fixed-size"),
+            "--sampling fixed-size: fixed-size batches need --neighbours replace",
+        ),
+        ("account laplace --epsilon 1", "scumble account compose --delta 0 laplace:epsilon=E"),
+        ("account compose --delta 1e-6", "<PART>"),
+        ("account compose laplace:epsilon=1", "--delta <D>"),
+        (&format!("{COMPOSE} laplac:epsilon=1"), "'laplac:epsilon=1' for '<PART>...': the mechanism"),
+        (&format!("{COMPOSE} laplace"), "'laplace' for '<PART>...': epsilon is missing"),
+        (&format!("{COMPOSE} laplace:epsilon"), "\"epsilon\": KEY=VALUE is needed"),
+        (&format!("{COMPOSE} laplace:scale=1"), "the key \"scale\" is none of epsilon, count"),
+        (&format!("{COMPOSE} laplace:epsilon=1,epsilon=2"), "epsilon is given twice"),
+        (&format!("{COMPOSE} laplace:epsilon=-1"), "epsilon is -1, and must be zero or more"),
+        (&format!("{COMPOSE} laplace:epsilon=1,count=x"), "count is \"x\", and must be a whole number"),
+        (&format!("{COMPOSE} gaussian:epsilon=1"), "give noise_multiplier, or epsilon and delta"),
+        (&format!("{COMPOSE} dp:epsilon=1,delta=1"), "delta is 1, and must be strictly between"),
+        (
+            &format!("{COMPOSE} dp-sgd:noise_multiplier=1,sampling_rate=0.1,sampling=shuffled"),
+            "sampling is \"shuffled\", and must be poisson or fixed-size",
+        ),
+        (
+            &format!("{COMPOSE} dp-sgd:noise_multiplier=1,sampling_rate=0.1,sampling=fixed-size"),
+            "dp-sgd:noise_multiplier=1,sampling_rate=0.1,sampling=fixed-size: fixed-size batches need",
+        ),
+        (&format!("{COMPOSE} dp:epsilon=1,delta=1e-5"), "the parts alone use up this delta"),
+        (
+            "account compose --delta 0 laplace:epsilon=1 gaussian:noise_multiplier=1",
+            "gaussian:noise_multiplier=1: this part has no epsilon at --delta 0",
+        ),
         ("account gaussian --epsilon 1", "three of"),
         ("account gaussian --epsilon 1 --delta 1e-5 --sensitivity -2", "positive"),
         ("account gaussian --epsilon inf --sigma 1 --sensitivity 2", "finite"),

@@ -6,7 +6,7 @@ use crate::error::check_epsilon;
 use crate::loss::{check_not_lost, epsilon_above, epsilon_roughly, is_at_most};
 use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS};
 use crate::search::{crossing, least_integer, nearly_least};
-use crate::{Error, Neighbours, Result, Run, renyi};
+use crate::{Error, Neighbours, Result, Run, Sampling, renyi};
 
 /// A target (ε, δ) under a neighbouring relation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,11 +89,12 @@ impl Target {
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the sampling rate or the number of steps is invalid;
 /// [`Error::Unreachable`] if a noise multiplier of a million does not meet the target.
-pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Result<f64> {
+pub fn noise_multiplier(sampling: Sampling, sampling_rate: f64, steps: u64, target: Target) -> Result<f64> {
     let (least, most, range) = NOISE_MULTIPLIERS;
     target.check()?;
     Run::new(sampling_rate, least, steps)?;
-    let found = target.least(least, most, |sigma| Run::new(sampling_rate, sigma, steps));
+    let run = |sigma| Ok(Run::new(sampling_rate, sigma, steps)?.with_sampling(sampling));
+    let found = target.least(least, most, run);
     found.ok_or(Error::Unreachable { name: "noise multiplier", range })
 }
 
@@ -103,11 +104,12 @@ pub fn noise_multiplier(sampling_rate: f64, steps: u64, target: Target) -> Resul
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the noise multiplier or the number of steps is invalid;
 /// [`Error::Unreachable`] if a sampling rate of one in a hundred million does not meet the target.
-pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Result<f64> {
+pub fn sampling_rate(sampling: Sampling, noise_multiplier: f64, steps: u64, target: Target) -> Result<f64> {
     target.check()?;
     Run::new(1.0, noise_multiplier, steps)?;
     // The search runs over the inverse of the rate.
-    let one_in = target.least(1.0, 1e8, |one_in| Run::new(1.0 / one_in, noise_multiplier, steps));
+    let run = |one_in: f64| Ok(Run::new(1.0 / one_in, noise_multiplier, steps)?.with_sampling(sampling));
+    let one_in = target.least(1.0, 1e8, run);
     one_in.map(|one_in| 1.0 / one_in).ok_or(Error::Unreachable { name: "sampling rate", range: "1e-8 to 1" })
 }
 
@@ -116,10 +118,11 @@ pub fn sampling_rate(noise_multiplier: f64, steps: u64, target: Target) -> Resul
 /// # Errors
 /// [`Error::OutOfRange`] if the target, the sampling rate or the noise multiplier is invalid;
 /// [`Error::Unreachable`] if one step does not meet the target.
-pub fn steps(sampling_rate: f64, noise_multiplier: f64, target: Target) -> Result<u64> {
+pub fn steps(sampling: Sampling, sampling_rate: f64, noise_multiplier: f64, target: Target) -> Result<u64> {
     target.check()?;
     Run::new(sampling_rate, noise_multiplier, 1)?;
-    let is_met = |steps: u64| target.is_met(Run::new(sampling_rate, noise_multiplier, steps));
+    let run = |steps| Ok(Run::new(sampling_rate, noise_multiplier, steps)?.with_sampling(sampling));
+    let is_met = |steps: u64| target.is_met(run(steps));
     if !is_met(1) {
         return Err(Error::Unreachable { name: "number of steps", range: "one to 10^9" });
     }
@@ -138,28 +141,44 @@ mod tests {
 
     #[test]
     fn each_solves_for_what_the_others_were_given() {
-        let sigma = noise_multiplier(0.01, 1000, TARGET).unwrap();
-        let rate = sampling_rate(sigma, 1000, TARGET).unwrap();
+        let sigma = noise_multiplier(Sampling::Poisson, 0.01, 1000, TARGET).unwrap();
+        let rate = sampling_rate(Sampling::Poisson, sigma, 1000, TARGET).unwrap();
         assert_relative_eq!(rate, 0.01, max_relative = 1e-5);
-        let steps = steps(0.01, sigma, TARGET).unwrap();
+        let steps = steps(Sampling::Poisson, 0.01, sigma, TARGET).unwrap();
         assert!((999..=1001).contains(&steps), "{steps}");
         let is_met = |sigma| TARGET.is_met(Run::new(0.01, sigma, 1000));
         assert!(is_met(sigma) && !is_met(sigma * 0.99999));
     }
 
     #[test]
+    fn fixed_size_batches_need_more_noise_and_meet_the_target() {
+        let target = Target { neighbours: Neighbours::ReplaceOne, ..TARGET };
+        let [poisson, fixed_size] = [Sampling::Poisson, Sampling::FixedSize]
+            .map(|sampling| noise_multiplier(sampling, 0.01, 1000, target).unwrap());
+        assert!(fixed_size > 1.5 * poisson, "{fixed_size} and {poisson}");
+        let run = |sigma| Run::new(0.01, sigma, 1000).map(|run| run.with_sampling(Sampling::FixedSize));
+        assert!(target.is_met(run(fixed_size)) && !target.is_met(run(fixed_size * 0.99999)));
+    }
+
+    #[test]
     fn a_small_epsilon_that_renyi_divergences_miss_is_met() {
         let target = Target { epsilon: 0.1, ..TARGET };
-        let rate = sampling_rate(1.0, 1000, target).unwrap();
+        let rate = sampling_rate(Sampling::Poisson, 1.0, 1000, target).unwrap();
         assert!((5e-4..2e-3).contains(&rate), "{rate}");
     }
 
     #[test]
     fn what_cannot_be_met_is_named() {
         let hopeless = Target { epsilon: 0.0, delta: 1e-12, ..TARGET };
-        let refused = noise_multiplier(1.0, 1_000_000_000, hopeless).unwrap_err().to_string();
+        let refused =
+            noise_multiplier(Sampling::Poisson, 1.0, 1_000_000_000, hopeless).unwrap_err().to_string();
         assert!(refused.contains("no noise multiplier"), "{refused}");
-        assert!(steps(1.0, 0.5, TARGET).unwrap_err().to_string().contains("no number of steps"));
-        assert!(noise_multiplier(0.01, 10, Target { delta: 0.0, ..TARGET }).is_err());
+        assert!(
+            steps(Sampling::Poisson, 1.0, 0.5, TARGET)
+                .unwrap_err()
+                .to_string()
+                .contains("no number of steps")
+        );
+        assert!(noise_multiplier(Sampling::Poisson, 0.01, 10, Target { delta: 0.0, ..TARGET }).is_err());
     }
 }

@@ -3,8 +3,9 @@
 //! | module | contents |
 //! |---|---|
 //! | [`gaussian`] | δ(ε) of the Gaussian mechanism in closed form, and its inverses (Balle and Wang 2018) |
-//! | [`renyi`] | ε of Poisson-sampled Gaussian steps by their Rényi divergences, also of fractional orders |
-//! | [`loss`] | bounds on ε and δ of Poisson-sampled Gaussian steps, by privacy loss distributions |
+//! | [`renyi`] | ε of sampled Gaussian steps by their Rényi divergences, also of fractional orders |
+//! | [`loss`] | bounds on ε and δ of composed mechanisms, by privacy loss distributions |
+//! | [`Run`], [`Part`] | sampled Gaussian steps; other mechanisms to compose |
 //! | [`Shifted`], [`ShiftedComposition`] | δ(ε) of bounded integer noise, single or composed |
 //! | [`shuffle`] | ε of many shuffled local reports: an upper bound for any randomiser, and a lower bound |
 //! | [`multiplicative`] | ε of records with raised singular values, times a random matrix (Dauntless) |
@@ -32,13 +33,16 @@ pub mod multiplicative;
 pub mod mutual_information;
 #[cfg(feature = "pac")]
 pub mod pac;
+mod part;
 mod quadrature;
 pub mod renyi;
 mod sampled;
 pub mod search;
 mod shifted;
 pub mod shuffle;
+mod step;
 
 pub use error::{Error, Result};
-pub use sampled::{Neighbours, Run};
+pub use part::Part;
+pub use sampled::{Neighbours, Run, Sampling};
 pub use shifted::{Shifted, ShiftedComposition};

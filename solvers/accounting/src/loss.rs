@@ -1,13 +1,13 @@
 //! Privacy loss distributions: upper and lower bounds on δ(ε) of many steps.
 //!
-//! A step is one release of the Poisson-sampled Gaussian mechanism. Its privacy loss is put on a grid in two
-//! ways. P and Q are the output distributions of the step for two neighbouring data sets. A *cell* is an
+//! A step is one release of a mechanism, such as a sampled sum with Gaussian noise. Its privacy loss is put
+//! on a grid in two ways. P and Q are the dominating pair of output distributions of the step. A *cell* is an
 //! interval of outputs, and a grid point is a value of the loss. For the upper bound, the mass of each cell
 //! between two grid points is split between both points. P and Q thus keep their masses ("connect the dots",
 //! Doroshenko and others 2022). The true pair of distributions is a post-processing of the resulting pair.
 //! For the lower bound, all outputs in one cell are merged, which is post-processing of the true pair. Each
 //! cell extends just so far to both sides of a grid point that the loss of the merged output is the point's
-//! loss.
+//! loss. Laplace noise and randomised response instead get a slightly smaller ε, at a grid point.
 //!
 //! Steps compose by convolution, through Fourier transforms. First, the distribution is tilted: the mass at
 //! each loss l is multiplied by e^(tl), with t such that the mean lies at the ε for which δ(ε) is computed.
@@ -15,10 +15,12 @@
 //! the transforms and of the window are bounded, then added to the upper δ and subtracted from the lower δ.
 
 use crate::error::{check, check_epsilon};
-use crate::renyi::{Conversion, Tilted, steps};
+use crate::part::{directions, steps};
+use crate::renyi::{Conversion, Tilted};
 use crate::sampled::{Cut, Pair};
 use crate::search::least;
-use crate::{Neighbours, Result, Run};
+use crate::step::Step;
+use crate::{Neighbours, Part, Result, Run};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 
@@ -31,10 +33,11 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Bounds on the least ε for which the runs together are (ε, δ)-differentially private.
+/// Bounds on the least ε for which the parts together are (ε, δ)-differentially private.
 ///
-/// The upper bound is a proof. No proof can give an ε below the lower bound, because the runs on some
-/// neighbouring data sets satisfy no smaller ε.
+/// The upper bound is a proof. No proof can give an ε below the lower bound, because the mechanisms on some
+/// neighbouring data sets satisfy no smaller ε. For fixed-size batches and replace one record, the bounds of
+/// many steps differ, because the upper bound allows for both orders of the neighbours in each step.
 ///
 /// ```
 /// use scumble_accounting::{Neighbours, Run, loss};
@@ -47,9 +50,16 @@ pub struct Bounds {
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 10⁻³⁰⁰ ≤ δ < 1. For a smaller δ, masses underflow
 /// unnoticed.
-pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
+pub fn epsilon<P: Copy + Into<Part>>(parts: &[P], delta: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_not_lost(delta)?;
-    Ok(largest(runs, neighbours, |steps, known| {
+    Ok(largest(parts, neighbours, 0.0, |steps, known| {
+        // The profile falls to the probability of an infinite loss, and reaches it at the largest finite
+        // loss.
+        let infinite = infinite(&steps);
+        if infinite >= delta {
+            let epsilon = if infinite > delta { f64::INFINITY } else { largest_loss(&steps) };
+            return Bounds { lower: epsilon.max(known.lower), upper: epsilon.max(known.upper) };
+        }
         let rough = Rough::at(steps, delta);
         if rough.epsilon <= known.upper {
             return known;
@@ -59,6 +69,30 @@ pub fn epsilon(runs: &[Run], delta: f64, neighbours: Neighbours) -> Result<Bound
         let upper = question.composed(Side::Above).epsilon(delta).min(rough);
         Bounds { lower: lower.max(known.lower), upper: upper.max(known.upper) }
     }))
+}
+
+/// The least ε for which the parts together are ε-differentially private: the sum of the largest losses. It
+/// is infinite if a part has Gaussian noise or a δ of its own.
+pub fn pure_epsilon<P: Copy + Into<Part>>(parts: &[P], neighbours: Neighbours) -> f64 {
+    let pure = |steps: Vec<(Step, u64)>| {
+        if infinite(&steps) > 0.0 { f64::INFINITY } else { largest_loss(&steps) }
+    };
+    (0..directions(parts, neighbours)).map(|at| pure(steps(parts, neighbours, at))).fold(0.0, f64::max)
+}
+
+/// The sum of the largest finite losses of all steps.
+fn largest_loss(steps: &[(Step, u64)]) -> f64 {
+    steps.iter().map(|(step, count)| *count as f64 * step.largest_loss()).sum()
+}
+
+/// The probability that the loss of a step is infinite.
+fn infinite(steps: &[(Step, u64)]) -> f64 {
+    steps.iter().fold(0.0, |sum, (step, count)| sum + (1.0 - sum) * repeated(step.infinite(), *count))
+}
+
+/// The probability that an event of the probability `once` occurs in `count` independent trials.
+fn repeated(once: f64, count: u64) -> f64 {
+    if count == 1 { once } else { -(count as f64 * (-once).ln_1p()).exp_m1() }
 }
 
 /// The upper bound of [`epsilon`], in only one of the directions in which neighbours differ. `direction` is
@@ -81,26 +115,29 @@ pub(crate) fn is_at_most(most: f64, run: Run, delta: f64, neighbours: Neighbours
 
 /// A fast upper bound on ε.
 struct Rough {
-    steps: Vec<(Pair, u64)>,
+    steps: Vec<(Step, u64)>,
     epsilon: f64,
 }
 
 impl Rough {
-    /// Bounds ε at `delta` by Rényi divergences, and by a coarse grid centred at the ε that they give. The
-    /// smaller bound counts.
-    fn at(steps: Vec<(Pair, u64)>, delta: f64) -> Self {
-        let conversion = Conversion { steps, log_delta: delta.ln() };
+    /// Bounds ε at `delta` by Rényi divergences and the largest loss, and by a coarse grid centred at the ε
+    /// that they give. The smaller bound counts.
+    fn at(steps: Vec<(Step, u64)>, delta: f64) -> Self {
+        let (finite, largest) = (delta - infinite(&steps), largest_loss(&steps));
+        let conversion = Conversion { steps, log_delta: finite.ln() };
         let (tilt, by_renyi) = conversion.least();
-        let question = Question::new(conversion.steps, tilt, by_renyi, delta);
+        let known = by_renyi.min(largest);
+        let question = Question::new(conversion.steps, tilt, known, finite);
         let question = Question { fine: 8.0 * question.fine, ..question };
-        let epsilon = question.composed(Side::Above).epsilon(delta).min(by_renyi);
+        let epsilon = question.composed(Side::Above).epsilon(delta).min(known);
         Self { steps: question.steps, epsilon }
     }
 
     /// The settings of a computation that gives a tighter bound on ε, and the fast bound on ε.
     fn refined(self, delta: f64) -> (Question, f64) {
         let tilt = tilt_to(&self.steps, self.epsilon);
-        (Question::new(self.steps, tilt, self.epsilon, delta), self.epsilon)
+        let finite = delta - infinite(&self.steps);
+        (Question::new(self.steps, tilt, self.epsilon, finite), self.epsilon)
     }
 }
 
@@ -108,37 +145,39 @@ pub(crate) fn check_not_lost(delta: f64) -> Result<()> {
     check("delta", delta, "at least 1e-300 and below one", (1e-300..1.0).contains(&delta))
 }
 
-/// Bounds on the least δ for which the runs together are (ε, δ)-differentially private.
+/// Bounds on the least δ for which the parts together are (ε, δ)-differentially private.
 ///
 /// # Errors
 /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless ε ≥ 0 is finite.
-pub fn delta(runs: &[Run], epsilon: f64, neighbours: Neighbours) -> Result<Bounds> {
+pub fn delta<P: Copy + Into<Part>>(parts: &[P], epsilon: f64, neighbours: Neighbours) -> Result<Bounds> {
     check_epsilon(epsilon)?;
-    Ok(largest(runs, neighbours, |steps, known| {
-        if steps.iter().map(|(pair, count)| *count as f64 * pair.largest_loss()).sum::<f64>() <= epsilon {
+    let infinite = infinite(&steps(parts, neighbours, 0));
+    Ok(largest(parts, neighbours, infinite, |steps, known| {
+        if largest_loss(&steps) <= epsilon {
             return known;
         }
         let tilt = tilt_to(&steps, epsilon);
         let moment: f64 =
-            steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).log_moment).sum();
+            steps.iter().map(|(step, count)| *count as f64 * Tilted::at(step, tilt).log_moment).sum();
         // The bound on δ from the Rényi divergence of order 1 + tilt. It inverts the bound on ε in
         // `renyi.rs`.
         let order = 1.0 + tilt;
         let by_renyi = (moment - tilt * epsilon - order.ln() + tilt * (tilt / order).ln()).exp();
         let question = Question::new(steps, tilt, epsilon, by_renyi.clamp(1e-300, 1.0));
         let lower = question.composed(Side::Below).delta(epsilon);
+        let upper = question.composed(Side::Above).delta(epsilon).min(infinite + by_renyi);
         // The true δ may underflow, but is never zero.
-        let upper = question.composed(Side::Above).delta(epsilon).min(by_renyi).max(f64::MIN_POSITIVE);
+        let upper = upper.max(f64::MIN_POSITIVE);
         Bounds { lower: lower.max(known.lower), upper: upper.max(known.upper) }
     }))
 }
 
 /// The approximate tilt t that moves the mean of the sum of losses to `mean`. A tilt multiplies the mass at
 /// each loss l by e^(tl). Any tilt gives valid bounds, and a tilt near the exact one gives tight bounds.
-fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
+fn tilt_to(steps: &[(Step, u64)], mean: f64) -> f64 {
     const MOST: f64 = 1e4; // for a `mean` that the losses never or rarely reach
     let reaches = |tilt: f64| {
-        let means = steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).mean);
+        let means = steps.iter().map(|(step, count)| *count as f64 * Tilted::at(step, tilt).mean);
         means.sum::<f64>() >= mean
     };
     let mut tilt = 1e-3;
@@ -155,16 +194,17 @@ fn tilt_to(steps: &[(Pair, u64)], mean: f64) -> f64 {
     tilt
 }
 
-/// The largest bounds over the directions in which neighbours differ. Given the steps in a direction and the
-/// largest bounds so far, `widened` returns the larger bounds.
-fn largest(
-    runs: &[Run],
+/// The largest bounds over the directions in which neighbours differ, and at least `least`. Given the steps
+/// in a direction and the largest bounds so far, `widened` returns the larger bounds.
+fn largest<P: Copy + Into<Part>>(
+    parts: &[P],
     neighbours: Neighbours,
-    widened: impl Fn(Vec<(Pair, u64)>, Bounds) -> Bounds,
+    least: f64,
+    widened: impl Fn(Vec<(Step, u64)>, Bounds) -> Bounds,
 ) -> Bounds {
-    let directions = runs.first().map_or(0, |run| run.pairs(neighbours).len());
-    let nothing = Bounds { lower: 0.0, upper: 0.0 };
-    (0..directions).fold(nothing, |known, direction| widened(steps(runs, neighbours, direction), known))
+    let known = Bounds { lower: least, upper: least };
+    (0..directions(parts, neighbours))
+        .fold(known, |known, direction| widened(steps(parts, neighbours, direction), known))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +215,7 @@ enum Side {
 
 /// The steps, the tilt and the accuracy of a computation of δ(ε).
 struct Question {
-    steps: Vec<(Pair, u64)>,
+    steps: Vec<(Step, u64)>,
     tilt: f64,
     /// Minus the logarithm of the mass that may be left out at either end of the losses of a step.
     log_tail: f64,
@@ -198,14 +238,14 @@ const WIDTH: f64 = 20.0;
 
 impl Question {
     /// Creates the computation at (`epsilon`, `delta`). `tilt` sets the mean of the sum of losses.
-    fn new(steps: Vec<(Pair, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
+    fn new(steps: Vec<(Step, u64)>, tilt: f64, epsilon: f64, delta: f64) -> Self {
         let count: f64 = steps.iter().map(|(_, count)| *count as f64).sum();
         let variance: f64 =
-            steps.iter().map(|(pair, count)| *count as f64 * Tilted::at(pair, tilt).variance).sum();
+            steps.iter().map(|(step, count)| *count as f64 * Tilted::at(step, tilt).variance).sum();
         let log_tail = count.ln() - delta.ln() + 30.0; // e⁻³⁰ of δ, over all steps
-        let widest = steps.iter().map(|(pair, _)| {
-            let (from, to) = pair.reach(log_tail);
-            pair.loss(to) - pair.loss(from)
+        let widest = steps.iter().map(|(step, _)| {
+            let (least, largest) = step.range(log_tail);
+            largest - least
         });
         // On a grid with distance h between points, splitting or merging changes the variance of a step's
         // loss by about h²/6. The step's contribution to ε changes by half of this variance change times
@@ -221,7 +261,7 @@ impl Question {
         let losses = self
             .steps
             .iter()
-            .map(|(pair, count)| (Losses::new(pair, grid, log_tail, side).tilted(self.tilt), *count));
+            .map(|(step, count)| (Losses::new(step, grid, log_tail, side).tilted(self.tilt), *count));
         Composed::new(&losses.collect::<Vec<_>>(), self, side)
     }
 
@@ -229,19 +269,47 @@ impl Question {
     fn grid(&self, side: Side) -> f64 {
         // For the lower bound, some points must lie between zero and the loss of a record that was not
         // sampled: most of the mass is in this interval.
-        let unsampled = self.steps.iter().map(|(pair, _)| -(-pair.ahead.max(pair.behind)).ln_1p() / 4.0);
+        let unsampled = self.steps.iter().map(|(step, _)| -(-step.sampling_rate()).ln_1p() / 4.0);
         let fine = match side {
             Side::Above => self.fine,
             Side::Below => unsampled.fold(self.fine, f64::min),
         };
         // The index of the grid point of any sum of losses stays below 2⁵², so that floats count it exactly.
-        let farthest = self.steps.iter().map(|(pair, count)| {
-            let (from, to) = pair.reach(self.log_tail);
-            *count as f64 * pair.loss(from).abs().max(pair.loss(to).abs())
+        let farthest = self.steps.iter().map(|(step, count)| {
+            let (least, largest) = step.range(self.log_tail);
+            *count as f64 * least.abs().max(largest.abs())
         });
         let counted = farthest.sum::<f64>() / 2f64.powi(52);
         let window = WIDTH * self.deviation / WIDEST_WINDOW as f64;
-        fine.max(self.widest / MOST).max(window).max(counted).max(1e-12)
+        let least = (self.widest / MOST).max(window).max(counted).max(1e-12);
+        match side {
+            Side::Above => fine.max(least),
+            Side::Below => self.aligned(fine, least),
+        }
+    }
+
+    /// The larger of the distances `fine` and `least`, or a distance near it.
+    ///
+    /// The lower bound rounds the largest losses of Laplace noise and randomised response down to grid
+    /// points. With the returned distance, the sum of these differences is the least of many candidates.
+    fn aligned(&self, fine: f64, least: f64) -> f64 {
+        const MOST_CANDIDATES: usize = 1000;
+        let grid = fine.max(2.0 * least);
+        let atoms = || self.steps.iter().filter_map(|(step, count)| Some((step.atom()?, *count as f64)));
+        let shortfall = |grid: f64| -> f64 {
+            atoms().map(|(loss, count)| count * (loss - grid * (loss / grid).floor())).sum()
+        };
+        // All parts of a loss that are at most `grid`, and at least half of it.
+        let candidates = atoms().flat_map(|(loss, _)| {
+            let (first, last) = ((loss / grid).ceil() as u64, (2.0 * loss / grid).floor() as u64);
+            // Slightly less than a part of the loss, so that rounding keeps the loss at or above its point.
+            (first..=last)
+                .take(MOST_CANDIDATES)
+                .map(move |parts| (loss / parts as f64 * (1.0 - 1e-12)).clamp(0.5 * grid, grid))
+        });
+        candidates
+            .min_by(|one, other| shortfall(*one).total_cmp(&shortfall(*other)))
+            .unwrap_or(fine.max(least))
     }
 }
 
@@ -255,36 +323,129 @@ struct Losses {
 }
 
 impl Losses {
-    fn new(pair: &Pair, grid: f64, log_tail: f64, side: Side) -> Self {
-        match side {
-            Side::Above => Self::above(pair, grid, log_tail),
-            Side::Below => Self::below(pair, grid, log_tail),
+    fn new(step: &Step, grid: f64, log_tail: f64, side: Side) -> Self {
+        match (*step, side) {
+            (Step::Gaussian(pair), Side::Above) => Self::above(&pair, grid, log_tail),
+            (Step::Gaussian(pair), Side::Below) => Self::below(&pair, grid, log_tail),
+            (Step::FixedSize { sampling_rate, sigma }, Side::Above) => {
+                let [removed, added] = Step::orders(sampling_rate, sigma);
+                let [removed, added] = [removed, added].map(|pair| Self::above(&pair, grid, log_tail));
+                removed.with_losses_below_zero(&added)
+            }
+            // One order of the neighbours in all steps.
+            (Step::FixedSize { sampling_rate, sigma }, Side::Below) => {
+                Self::below(&Step::orders(sampling_rate, sigma)[0], grid, log_tail)
+            }
+            (Step::Laplace { epsilon }, Side::Above) => Self::laplace_above(epsilon, grid),
+            (Step::Laplace { epsilon }, Side::Below) => Self::laplace_below(epsilon, grid),
+            (Step::Response { .. }, Side::Above) => {
+                Self::zero(step.atom().unwrap_or(0.0), grid).with_atoms(step)
+            }
+            (Step::Response { epsilon, levels, infinite }, Side::Below) => {
+                // Response of a smaller ε is post-processing of response of a larger ε.
+                let epsilon = (epsilon / grid).floor() * grid;
+                Self::zero(epsilon, grid).with_atoms(&Step::Response { epsilon, levels, infinite })
+            }
         }
+    }
+
+    /// No mass, on the grid points from −`largest` to `largest` and one more at either end.
+    fn zero(largest: f64, grid: f64) -> Self {
+        let last = (largest / grid).floor() as i64 + 1;
+        Self { grid, first: -last, mass: vec![0.0; 2 * last as usize + 1], infinite: 0.0 }
+    }
+
+    /// Adds the finite losses of a positive probability, and the probability of an infinite loss.
+    fn with_atoms(mut self, step: &Step) -> Self {
+        for (loss, log_mass) in step.atoms() {
+            let point = (loss / self.grid).floor();
+            self.split(point as i64, log_mass.exp(), -(point * self.grid - loss).exp_m1());
+        }
+        self.infinite += step.infinite();
+        self
+    }
+
+    /// Adds the mass of a cell between the grid point `point` and the next. The cell has the mass p under P
+    /// and q under Q, with 1 − (q/p)·e^l = `rest` at the point's loss l.
+    ///
+    /// p is split into u at the loss l and v at the loss l + h, with u + v = p and u·e^−l + v·e^−(l + h) = q.
+    fn split(&mut self, point: i64, p: f64, rest: f64) {
+        let ahead = if p > 0.0 { (p * rest / -(-self.grid).exp_m1()).clamp(0.0, p) } else { 0.0 };
+        let at = (point - self.first) as usize;
+        self.mass[at] += p - ahead;
+        self.mass[at + 1] += ahead;
+    }
+
+    /// Laplace noise, each cell split between two grid points.
+    fn laplace_above(epsilon: f64, grid: f64) -> Self {
+        let mut losses = Self::zero(epsilon, grid).with_atoms(&Step::Laplace { epsilon });
+        for point in losses.first..-losses.first {
+            let loss = point as f64 * grid;
+            let (from, to) = (loss.max(-epsilon), (loss + grid).min(epsilon));
+            if from < to {
+                // The cell has the loss (`from` + `to`)/2.
+                losses.split(point, laplace_mass(epsilon, from, to), -(loss - 0.5 * (from + to)).exp_m1());
+            }
+        }
+        losses
+    }
+
+    /// Laplace noise of the next smaller ε on the grid. It is post-processing of Laplace noise: added noise
+    /// that is zero or Laplace noise of the larger scale gives the larger scale.
+    fn laplace_below(epsilon: f64, grid: f64) -> Self {
+        let last = (epsilon / grid).floor() as i64;
+        let epsilon = last as f64 * grid;
+        let mut losses = Self::zero(epsilon, grid);
+        let origin = -losses.first;
+        let mut add = |point: i64, p: f64| losses.mass[(origin + point) as usize] += p;
+        for (point, (_, log_mass)) in [last, -last].into_iter().zip(Step::Laplace { epsilon }.atoms()) {
+            add(point, log_mass.exp());
+        }
+        // A cell of one grid step around a point has the loss of the point. The half cells at both ends are
+        // rounded down.
+        for point in 1 - last..last {
+            let loss = point as f64 * grid;
+            add(point, laplace_mass(epsilon, loss - 0.5 * grid, loss + 0.5 * grid));
+        }
+        if last > 0 {
+            add(last - 1, laplace_mass(epsilon, epsilon - 0.5 * grid, epsilon));
+            add(-last, laplace_mass(epsilon, -epsilon, 0.5 * grid - epsilon));
+        }
+        losses
+    }
+
+    /// Replaces the masses of negative losses by the masses of `other`, on the same grid. The loss zero gets
+    /// the rest of the mass.
+    fn with_losses_below_zero(self, other: &Self) -> Self {
+        // A bound on the rounding error of the sum of all masses.
+        const ROUNDING: f64 = 1e-12;
+        let below = &other.mass[..(-other.first).clamp(0, other.mass.len() as i64) as usize];
+        let above = &self.mass[((1 - self.first).max(0) as usize).min(self.mass.len())..];
+        let known = below.iter().chain(above).sum::<f64>() + self.infinite;
+        let zero = (1.0 - known).max(0.0) + ROUNDING;
+        let gap = vec![0.0; (-other.first - below.len() as i64).max(0) as usize];
+        let mass = [below, &gap, &[zero], above].concat();
+        Self { grid: self.grid, first: other.first, mass, infinite: self.infinite }
     }
 
     fn above(pair: &Pair, grid: f64, log_tail: f64) -> Self {
         let (from, to) = pair.reach(log_tail);
         let first = (pair.loss(from) / grid).floor() as i64;
         let last = (pair.loss(to) / grid).ceil() as i64;
-        let mut mass = vec![0.0; (last - first + 1) as usize];
+        let mut losses = Self { grid, first, mass: vec![0.0; (last - first + 1) as usize], infinite: 0.0 };
         let cut = |point: i64| pair.cut(pair.at_loss(point as f64 * grid));
         let mut lower = cut(first);
         // Losses before the first point are rounded up to it, and losses after the last become infinite.
-        mass[0] = pair.between(&pair.cut(f64::NEG_INFINITY), &lower).0;
-        for at in 0..mass.len() - 1 {
-            let point = first + at as i64;
+        losses.mass[0] = pair.between(&pair.cut(f64::NEG_INFINITY), &lower).0;
+        for point in first..last {
             let upper = cut(point + 1);
             let (p, q) = pair.between(&lower, &upper);
-            // The cell has the mass p under P and q under Q. p is split into u at loss l and v at loss l + h,
-            // with u + v = p and u·e^−l + v·e^−(l + h) = q.
             let rest = if q > 0.0 { -((q / p).ln() + point as f64 * grid).exp_m1() } else { 1.0 };
-            let ahead = if p > 0.0 { (p * rest / -(-grid).exp_m1()).clamp(0.0, p) } else { 0.0 };
-            mass[at] += p - ahead;
-            mass[at + 1] += ahead;
+            losses.split(point, p, rest);
             lower = upper;
         }
-        let infinite = pair.between(&lower, &pair.cut(f64::INFINITY)).0;
-        Self { grid, first, mass, infinite }
+        losses.infinite = pair.between(&lower, &pair.cut(f64::INFINITY)).0;
+        losses
     }
 
     fn below(pair: &Pair, grid: f64, log_tail: f64) -> Self {
@@ -340,6 +501,11 @@ impl Losses {
         mass.iter_mut().for_each(|p| *p /= sum);
         TiltedLosses { grid, first, mass, infinite, log_moment: unit + sum.ln() }
     }
+}
+
+/// The probability of the losses from `from` to `to` under P, for Laplace noise. Both ends lie from −ε to ε.
+fn laplace_mass(epsilon: f64, from: f64, to: f64) -> f64 {
+    -0.5 * ((to - epsilon) / 2.0).exp() * ((from - to) / 2.0).exp_m1()
 }
 
 /// A cell (interval of outputs) that extends `width` grid steps beyond its grid point. `upper` holds the
@@ -480,7 +646,9 @@ impl Composed {
                 mass += p * (log_moment - tilt * point as f64 * grid).exp();
             }
         }
-        let infinite = summed(&|losses| losses.infinite);
+        let infinite = losses
+            .iter()
+            .fold(0.0, |sum, (losses, count)| sum + (1.0 - sum) * repeated(losses.infinite, *count));
         Self { side, grid, first, behind, infinite, log_error: error.ln() + log_moment, tilt }
     }
 
@@ -508,7 +676,7 @@ impl Composed {
         let error = (self.log_error - self.tilt * epsilon).exp();
         match self.side {
             Side::Above => (exact * (1.0 + ROUNDING) + error + self.infinite).min(1.0),
-            Side::Below => (exact * (1.0 - ROUNDING) - error).max(0.0),
+            Side::Below => ((exact * (1.0 - ROUNDING) - error).max(0.0) + self.infinite).min(1.0),
         }
     }
 

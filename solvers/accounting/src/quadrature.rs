@@ -1,7 +1,7 @@
 //! Integrals of smooth functions.
 
 /// The five-point rule of Gauss and Legendre on [−1, 1]: points and weights.
-const POINTS: [(f64, f64); 5] = [
+pub(crate) const POINTS: [(f64, f64); 5] = [
     (-0.906_179_845_938_664, 0.236_926_885_056_189_1),
     (-0.538_469_310_105_683_1, 0.478_628_670_499_366_5),
     (0.0, 0.568_888_888_888_888_9),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use scumble_accounting::calibrate::{self, Target};
-use scumble_accounting::{Neighbours, Result, Run, gaussian, loss, renyi};
+use scumble_accounting::{Neighbours, Result, Run, Sampling, gaussian, loss, renyi};
 use std::cell::RefCell;
 
 const BOTH: [Neighbours; 2] = [Neighbours::AddOrRemoveOne, Neighbours::ReplaceOne];
@@ -315,8 +315,10 @@ proptest! {
 fn nothing_costs_nothing() {
     for neighbours in BOTH {
         let by_renyi = renyi::epsilon(&[], 1e-6, neighbours).unwrap();
-        let (epsilon, delta) =
-            (loss::epsilon(&[], 1e-6, neighbours).unwrap(), loss::delta(&[], 0.0, neighbours).unwrap());
+        let (epsilon, delta) = (
+            loss::epsilon::<Run>(&[], 1e-6, neighbours).unwrap(),
+            loss::delta::<Run>(&[], 0.0, neighbours).unwrap(),
+        );
         let all = [by_renyi, epsilon.lower, epsilon.upper, delta.lower, delta.upper];
         assert_eq!(all, [0.0; 5], "{neighbours:?}");
     }
@@ -391,12 +393,12 @@ fn what_is_out_of_range_is_refused_and_never_a_number() {
             for accountant in &EPSILONS {
                 is_refused(accountant.name, delta, (accountant.answer)(&[one], delta, neighbours));
             }
-            is_refused("ε of no runs", delta, loss::epsilon(&[], delta, neighbours));
+            is_refused("ε of no runs", delta, loss::epsilon::<Run>(&[], delta, neighbours));
             is_refused("ε of no runs", delta, renyi::epsilon(&[], delta, neighbours));
         }
         for epsilon in NO_EPSILONS {
             is_refused("δ of a run", epsilon, loss::delta(&[one], epsilon, neighbours));
-            is_refused("δ of no runs", epsilon, loss::delta(&[], epsilon, neighbours));
+            is_refused("δ of no runs", epsilon, loss::delta::<Run>(&[], epsilon, neighbours));
         }
         for order in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0, 0.5, -2.0, 100_000.1] {
             is_refused("a divergence", order, renyi::divergence(&one, order, neighbours));
@@ -419,21 +421,21 @@ fn nothing_is_calibrated_from_what_is_out_of_range() {
     let no_epsilons = NO_EPSILONS.map(|epsilon| Target { epsilon, ..target });
     let no_deltas = NO_DELTAS.map(|delta| Target { delta, ..target });
     for target in no_epsilons.into_iter().chain(no_deltas) {
-        is_refused("the noise", target, calibrate::noise_multiplier(0.5, 1, target));
-        is_refused("the rate", target, calibrate::sampling_rate(1.0, 1, target));
-        is_refused("the steps", target, calibrate::steps(0.5, 1.0, target));
+        is_refused("the noise", target, calibrate::noise_multiplier(Sampling::Poisson, 0.5, 1, target));
+        is_refused("the rate", target, calibrate::sampling_rate(Sampling::Poisson, 1.0, 1, target));
+        is_refused("the steps", target, calibrate::steps(Sampling::Poisson, 0.5, 1.0, target));
     }
     for q in NO_RATES {
-        is_refused("the noise", q, calibrate::noise_multiplier(q, 1, target));
-        is_refused("the steps", q, calibrate::steps(q, 1.0, target));
+        is_refused("the noise", q, calibrate::noise_multiplier(Sampling::Poisson, q, 1, target));
+        is_refused("the steps", q, calibrate::steps(Sampling::Poisson, q, 1.0, target));
     }
     for sigma in NO_MULTIPLIERS {
-        is_refused("the rate", sigma, calibrate::sampling_rate(sigma, 1, target));
-        is_refused("the steps", sigma, calibrate::steps(0.5, sigma, target));
+        is_refused("the rate", sigma, calibrate::sampling_rate(Sampling::Poisson, sigma, 1, target));
+        is_refused("the steps", sigma, calibrate::steps(Sampling::Poisson, 0.5, sigma, target));
     }
     for steps in NO_STEPS {
-        is_refused("the noise", steps, calibrate::noise_multiplier(0.5, steps, target));
-        is_refused("the rate", steps, calibrate::sampling_rate(1.0, steps, target));
+        is_refused("the noise", steps, calibrate::noise_multiplier(Sampling::Poisson, 0.5, steps, target));
+        is_refused("the rate", steps, calibrate::sampling_rate(Sampling::Poisson, 1.0, steps, target));
     }
 }
 
@@ -455,9 +457,9 @@ fn the_largest_rate_and_the_last_step_meet_their_target_and_nearly_use_it_up() {
         (3.0, 1e-7, Neighbours::ReplaceOne, 0.3, 8.0, 100),
     ] {
         let target = Target { epsilon, delta, neighbours };
-        let most = calibrate::sampling_rate(sigma, steps, target).unwrap();
+        let most = calibrate::sampling_rate(Sampling::Poisson, sigma, steps, target).unwrap();
         is_safe_and_nearly_tight("the rate", target, run(most, sigma, steps), run(most * 1.01, sigma, steps));
-        let last = calibrate::steps(q, sigma, target).unwrap();
+        let last = calibrate::steps(Sampling::Poisson, q, sigma, target).unwrap();
         let more = last + 1 + last / 100;
         is_safe_and_nearly_tight("the steps", target, run(q, sigma, last), run(q, sigma, more));
     }
@@ -466,7 +468,7 @@ fn the_largest_rate_and_the_last_step_meet_their_target_and_nearly_use_it_up() {
 #[test]
 fn the_least_noise_meets_its_target_and_nearly_uses_it_up() {
     let target = Target { epsilon: 3.0, delta: 1e-7, neighbours: Neighbours::ReplaceOne };
-    let least = calibrate::noise_multiplier(0.3, 100, target).unwrap();
+    let least = calibrate::noise_multiplier(Sampling::Poisson, 0.3, 100, target).unwrap();
     is_safe_and_nearly_tight("the noise", target, run(0.3, least, 100), run(0.3, least * 0.99, 100));
 }
 
@@ -475,7 +477,7 @@ fn without_sampling_a_calibration_is_on_the_safe_side_of_the_closed_form() {
     for (epsilon, delta, steps) in [(0.5, 1e-6, 1), (3.0, 1e-9, 40)] {
         for neighbours in BOTH {
             let target = Target { epsilon, delta, neighbours };
-            let found = calibrate::noise_multiplier(1.0, steps, target).unwrap();
+            let found = calibrate::noise_multiplier(Sampling::Poisson, 1.0, steps, target).unwrap();
             let sigma =
                 found * mu(&[run(1.0, found, steps)], neighbours) / gaussian::mu(epsilon, delta).unwrap();
             assert!(

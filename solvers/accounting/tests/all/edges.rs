@@ -8,7 +8,7 @@ use scumble_accounting::calibrate::{self, Target};
 use scumble_accounting::multiplicative::{ColumnDistribution, Deltas, Release};
 use scumble_accounting::pac::{self, Setting};
 use scumble_accounting::{
-    Neighbours, Run, Shifted, ShiftedComposition, binomial, ceiling, gaussian, loss, renyi,
+    Neighbours, Run, Sampling, Shifted, ShiftedComposition, binomial, ceiling, gaussian, loss, renyi,
 };
 
 /// Problematic numbers, and some ordinary ones.
@@ -197,11 +197,16 @@ proptest! {
 #[test]
 fn what_meets_any_target_is_found_at_once() {
     let target = Target { epsilon: 1e300, delta: 1e-300, neighbours: Neighbours::ReplaceOne };
-    assert_eq!(calibrate::noise_multiplier(0.5, 1_000_000, target).unwrap(), 0.05);
-    assert_eq!(calibrate::sampling_rate(0.05, 1_000_000, target).unwrap(), 1.0);
-    assert_eq!(calibrate::steps(0.5, 0.05, target).unwrap(), 1_000_000_000);
+    assert_eq!(calibrate::noise_multiplier(Sampling::Poisson, 0.5, 1_000_000, target).unwrap(), 0.05);
+    assert_eq!(calibrate::sampling_rate(Sampling::Poisson, 0.05, 1_000_000, target).unwrap(), 1.0);
+    assert_eq!(calibrate::steps(Sampling::Poisson, 0.5, 0.05, target).unwrap(), 1_000_000_000);
     let lost = Target { delta: 1e-301, ..target };
-    assert!(calibrate::steps(0.5, 0.05, lost).unwrap_err().to_string().contains("at least 1e-300"));
+    assert!(
+        calibrate::steps(Sampling::Poisson, 0.5, 0.05, lost)
+            .unwrap_err()
+            .to_string()
+            .contains("at least 1e-300")
+    );
 }
 
 #[test]
