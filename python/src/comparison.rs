@@ -135,6 +135,9 @@ impl Options {
         comparison.delta = self.delta.unwrap_or(comparison.delta);
         comparison.trials = self.trials.unwrap_or(comparison.trials);
         comparison.protect = self.protect;
+        if self.mechanisms.is_empty() {
+            comparison.add_label_dp(&registry);
+        }
         comparison.label_share = self.label_share.unwrap_or(comparison.label_share);
         comparison.shuffler = self.shuffler;
         comparison.release_alone = self.release_alone;

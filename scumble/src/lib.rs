@@ -51,13 +51,18 @@ pub mod command;
 pub mod prelude;
 
 pub use scumble_accounting as accounting;
+#[cfg(feature = "evaluation")]
 pub use scumble_adversary as adversary;
 pub use scumble_classic as classic;
+#[cfg(feature = "evaluation")]
 pub use scumble_classifier as classifier;
+#[cfg(feature = "evaluation")]
 pub use scumble_comparison as compare;
+#[cfg(feature = "evaluation")]
 pub use scumble_comparison::validation;
 pub use scumble_core as core;
 pub use scumble_custody as custody;
+#[cfg(feature = "evaluation")]
 pub use scumble_datasets as datasets;
 pub use scumble_dauntless as dauntless;
 pub use scumble_fisher_svm as fisher_svm;
@@ -68,7 +73,9 @@ pub use scumble_neural as neural;
 pub use scumble_noise as noise;
 pub use scumble_oracles as oracles;
 pub use scumble_pac as pac;
+#[cfg(feature = "evaluation")]
 pub use scumble_page as page;
+#[cfg(feature = "evaluation")]
 pub use scumble_page::suite;
 #[cfg(feature = "reproduce")]
 pub use scumble_papers as reproduce;
@@ -79,6 +86,7 @@ pub use scumble_records as records;
 pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
+#[cfg(feature = "evaluation")]
 pub use scumble_svm as svm;
 pub use scumble_task_aware as task_aware;
 pub use scumble_vlm as vlm;

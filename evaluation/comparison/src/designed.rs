@@ -10,6 +10,9 @@ use serde_json::Value;
 /// among the data set's records, so the volunteers' records have no file of their own.
 pub const VOLUNTEERS: &str = "volunteers.csv";
 
+/// Shell command that draws records from the reports of a design, for mechanisms that release reports.
+pub const COLLECT: &str = "scumble collect --design design.json --reports reports.csv --output collected.csv";
+
 impl Comparison {
     /// Shell command that designs `candidate` at `epsilon` and protects the part `protects` of a record.
     ///

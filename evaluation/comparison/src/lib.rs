@@ -48,7 +48,7 @@ mod worth;
 pub use adversary::Adversary;
 pub use candidate::Candidate;
 pub use choice::{Choice, Goal};
-pub use designed::VOLUNTEERS;
+pub use designed::{COLLECT, VOLUNTEERS};
 pub use error::{Error, Result};
 pub use experiment::Experiment;
 pub use metric::Metric;
@@ -63,12 +63,11 @@ pub use tuned::{Chosen, Tunable, Tuned, TunedOn};
 pub use tuning::Tuning;
 pub use worth::{LearningCurve, Worth, at_most};
 
-use scumble_core::Protect;
-use scumble_core::number;
+use scumble_core::{Plugin, Protect, Registry, TargetDomain, number};
 use scumble_custody::LABEL_SHARE;
 use scumble_datasets::DataSet;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings of a comparison.
 #[derive(Debug, Clone)]
@@ -113,6 +112,9 @@ const NOT_PRIVATE: &str = "NOT private: no guarantee covers these scores of priv
                            They are for the owner of the data. Choosing a mechanism by these scores spends \
                            privacy that no budget counts.";
 
+/// Mechanisms that are compared with label DP on a numeric target.
+const LABEL_DP: [&str; 2] = ["hybrid", "laplace"];
+
 /// Default budgets ε of a comparison.
 const EPSILONS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY];
 
@@ -142,6 +144,37 @@ impl Comparison {
             release_alone: false,
             seed: 1,
         }
+    }
+
+    /// Adds candidates that protect a numeric target alone, so that the outcome has label DP. Other mechanisms
+    /// protect whole records if the target is a number. Adds nothing for other targets, or if
+    /// [`protect`](Self::protect) requests a part.
+    pub fn add_label_dp(&mut self, registry: &Registry) {
+        if self.protect.is_some() || !matches!(self.data.domain.target(), TargetDomain::Real { .. }) {
+            return;
+        }
+        for plugin in LABEL_DP.iter().filter_map(|name| registry.get(name).ok()) {
+            let candidate =
+                Candidate { parameters: json!({ "protect": "label" }), ..Candidate::new(*plugin) };
+            let is_same = |other: &Candidate| {
+                other.plugin.name == plugin.name && other.parameters == candidate.parameters
+            };
+            if !self.candidates.iter().any(is_same) {
+                self.candidates.push(candidate);
+            }
+        }
+    }
+
+    /// Plugins of the recommended mechanisms, each once, in the order of their names.
+    pub fn chosen_plugins(&self, choices: &[Choice]) -> Vec<Plugin> {
+        let names = choices.iter().filter_map(|choice| Some(&*choice.best?.1.mechanism));
+        names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| self.plugin(name)).collect()
+    }
+
+    /// Plugin of the candidates named `name`.
+    pub fn plugin(&self, name: &str) -> Option<Plugin> {
+        let mut plugins = self.candidates.iter().map(|candidate| candidate.plugin);
+        plugins.find(|plugin| plugin.name == name)
     }
 
     /// Budget ε at which the claims of each mechanism are displayed in full: 1 if `epsilons` has it,

@@ -153,10 +153,10 @@ impl Row {
         })
     }
 
-    /// Text for people: the mean, and the standard deviation if there is more than one trial.
+    /// Text for people: the mean, and the standard deviation if it is known.
     pub fn shown(&self) -> String {
         let (mean, sd) = (self.metric.shown(self.mean), self.metric.shown(self.sd));
-        if self.trials > 1 { format!("{mean} ± {sd}") } else { mean }
+        if self.sd.is_finite() { format!("{mean} ± {sd}") } else { mean }
     }
 }
 

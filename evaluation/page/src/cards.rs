@@ -1,9 +1,10 @@
 //! The guarantees of each mechanism, at every budget.
 
 use super::page::Page;
+use super::words;
 use maud::{Markup, html};
 use scumble_comparison::{Row, Series, in_words};
-use scumble_core::{Guarantee, Plugin};
+use scumble_core::Guarantee;
 
 impl Page<'_> {
     /// The guarantees of each mechanism, at every budget.
@@ -19,7 +20,7 @@ impl Page<'_> {
                 @for Series { title, rows } in mechanisms {
                     details.card {
                         summary { strong { (title) } ": " (guaranteed(rows, claimed_epsilon)) }
-                        @if let Some(plugin) = self.plugin(&rows[0].mechanism) {
+                        @if let Some(plugin) = self.comparison.plugin(&rows[0].mechanism) {
                             p.muted { (plugin.summary) " (" (plugin.paper) ")" }
                         }
                         @for row in *rows {
@@ -31,7 +32,7 @@ impl Page<'_> {
                                     }
                                     ": " (row.guarantee.summary())
                                 }
-                                @if let Some(command) = &row.design { pre.command { (command) } }
+                                @if let Some(command) = &row.design { (words::command(command)) }
                                 dl { (terms(&row.guarantee)) }
                             }
                         }
@@ -39,11 +40,6 @@ impl Page<'_> {
                 }
             }
         }
-    }
-
-    fn plugin(&self, name: &str) -> Option<Plugin> {
-        let mut candidates = self.comparison.candidates.iter();
-        candidates.find(|candidate| candidate.plugin.name == name).map(|candidate| candidate.plugin)
     }
 }
 

@@ -204,7 +204,10 @@ fn attacked_at(
                     path.bound d={ "M" (place) "H" (at(across.x(bound))) "m0 -4v8" } {}
                 }
                 @if let Some(epsilon) = row.epsilon {
-                    text.at transform={ "translate(" (place) ")" } x="7" y="-6" { (in_words(epsilon)) }
+                    text.at transform={ "translate(" (place) ")" } x="7" y="-6" {
+                        (in_words(epsilon))
+                        @if !up.holds(row.mean) { ": " (row.metric.shown(row.mean)) }
+                    }
                 }
                 path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
                     title {
@@ -271,6 +274,9 @@ fn drawn_in_ink(
                 path.marker.point d=(marker) transform={ "translate(" (place) ")" } {
                     title { (series.title) ", ε = " (in_words(*epsilon)) ": " (row.shown()) }
                 }
+                @if !up.holds(row.mean) {
+                    text.at transform={ "translate(" (place) ")" } x="7" y="-6" { (row.metric.shown(row.mean)) }
+                }
             }
         }
     }
@@ -315,11 +321,11 @@ pub(super) fn is_logarithmic(scores: &Scores, known: &[Known]) -> bool {
     Gauge::new(scores, known).axis.is_logarithmic()
 }
 
-/// Returns true if at least one mean in `scores` is below the scale, so that the chart shows it at the lower
-/// edge.
-pub(super) fn is_cut(scores: &Scores) -> bool {
-    let rows = scores.series.iter().flat_map(|series| series.rows);
-    rows.into_iter().any(|row| row.mean < lowest_shown(scores.metric))
+/// Returns true if at least one mean in `scores` is beyond the scale, so that the chart shows it at the edge.
+pub(super) fn is_cut(scores: &Scores, known: &[Known]) -> bool {
+    let gauge = Gauge::new(scores, known);
+    let rows = scores.series.iter().filter(|series| series.has_budget()).flat_map(|series| series.rows);
+    rows.into_iter().any(|row| row.mean.is_finite() && !gauge.holds(row.mean))
 }
 
 /// Budgets from left to right, on a logarithmic scale. ∞ has its own position after them.
@@ -392,9 +398,10 @@ impl Gauge {
     fn new(scores: &Scores, known: &[Known]) -> Self {
         let metric = scores.metric;
         let rows = || scores.series.iter().flat_map(|series| series.rows).filter(|row| row.mean.is_finite());
-        let known = known.iter().map(|known| known.score);
-        let means: Vec<f64> =
-            rows().map(|row| row.mean).chain(known).filter(|mean| mean.is_finite()).collect();
+        let known: Vec<f64> =
+            known.iter().map(|known| known.score).filter(|score| score.is_finite()).collect();
+        let shown = shown_range(metric, &rows().map(|row| row.mean).collect::<Vec<_>>(), &known);
+        let means: Vec<f64> = rows().map(|row| row.mean.clamp(shown[0], shown[1])).chain(known).collect();
         // Without noise the error is zero, and a logarithmic scale has no position for it.
         let means: Vec<f64> = match metric {
             Metric::UnbiasedError => means.into_iter().filter(|mean| *mean > 0.0).collect(),
@@ -409,11 +416,12 @@ impl Gauge {
         }
         let spread = |row: &Row| if row.sd.is_finite() { row.sd } else { 0.0 };
         let bars = rows().flat_map(|row| [row.mean - spread(row), row.mean + spread(row)]);
+        let bars = bars.map(|end| end.clamp(shown[0], shown[1]));
         let (low, high) = ends(&bars.chain(means).collect::<Vec<_>>());
         // A share is in [0, 1], an error is at least 0, and R² is at most 1.
         let (least, most) = match metric {
             _ if metric.is_share() => (0.0, 1.0),
-            Metric::R2 => (lowest_shown(metric), 1.0),
+            Metric::R2 => (f64::NEG_INFINITY, 1.0),
             _ => (0.0, f64::INFINITY),
         };
         let scale = scale(metric);
@@ -436,10 +444,31 @@ impl Gauge {
     }
 }
 
-/// The lowest score on a chart. R² has no lower bound, and values far below zero are no more informative than
-/// values slightly below zero.
-fn lowest_shown(metric: Metric) -> f64 {
-    if metric == Metric::R2 { -1.0 } else { f64::NEG_INFINITY }
+/// The range of scores on a chart, so that a few bad scores do not flatten the others. `means` are the scores
+/// of mechanisms, and `known` the scores that need no release.
+///
+/// The range of a model's scores ends as far beyond the worst known score as the best score or the median is
+/// from this known score. At least half of the scores are therefore within the range. Scores of adversaries
+/// and tables have no limits.
+fn shown_range(metric: Metric, means: &[f64], known: &[f64]) -> [f64; 2] {
+    let mut sorted = means.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (lowest, highest) = ends(known);
+    let (Some(least), Some(most), true) =
+        (sorted.first(), sorted.last(), metric.is_of_model() && !known.is_empty())
+    else {
+        return [f64::NEG_INFINITY, f64::INFINITY];
+    };
+    let (worst, best) = match metric.less_is_better() {
+        true => (highest, lowest.min(*least)),
+        false => (lowest, highest.max(*most)),
+    };
+    let median = sorted[sorted.len() / 2];
+    let reach = (best - worst).abs().max((median - worst).abs());
+    match metric.less_is_better() {
+        true => [f64::NEG_INFINITY, worst + reach],
+        false => [worst - reach, f64::INFINITY],
+    }
 }
 
 /// Factor from a score to its number on the axis: 100 for shares, which are in per cent, and otherwise 1.
@@ -461,6 +490,21 @@ mod tests {
         for one in [1.0, f64::INFINITY] {
             assert_eq!(Across::new(&[one]).budgets, [(one, (LEFT + END) / 2.0)]);
         }
+    }
+
+    /// Checks the range on R², and on an error of the same models with unit variance, 1 − R².
+    #[test]
+    fn bad_scores_leave_the_scale_to_the_others() {
+        let known = [0.0, 0.4];
+        let means = [-3.0, -0.1, 0.1, 0.2, 0.3];
+        assert_eq!(shown_range(Metric::R2, &means, &known)[0], -0.4);
+        let errors = |scores: &[f64]| scores.iter().map(|score| 1.0 - score).collect::<Vec<_>>();
+        assert!((shown_range(Metric::Rmse, &errors(&means), &errors(&known))[1] - 1.4).abs() < 1e-9);
+        // Half of the scores are shown, even if no model is better than the baseline.
+        assert_eq!(shown_range(Metric::R2, &[-9.0, -2.0, -1.0, -0.5], &[0.0, 0.0])[0], -1.0);
+        // An adversary's success has no bad end.
+        assert_eq!(shown_range(Metric::Recovered, &means, &known), [f64::NEG_INFINITY, f64::INFINITY]);
+        assert_eq!(shown_range(Metric::R2, &[], &known), [f64::NEG_INFINITY, f64::INFINITY]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The settings of a comparison, its tuning, and the mechanisms left out.
 
 use super::page::Page;
-use super::words::grouped;
+use super::words::{command, grouped};
 use maud::{Markup, html};
 use scumble_comparison::{Comparison, in_words};
 use scumble_core::Plugin;
@@ -64,7 +64,7 @@ impl Page<'_> {
         html! {
             section {
                 h2 { "Settings" }
-                pre.command { (self.command) }
+                (command(self.command))
                 p.muted {
                     "Add --force to replace an existing page. The environment variable SCUMBLE_DATA names \
                      the folder of public data sets."

@@ -1,8 +1,10 @@
 //! The recommended mechanism, for each unit of privacy and each trust model.
 
 use super::page::Page;
+use super::words;
 use maud::{Markup, html};
-use scumble_comparison::{Choice, Metric, Scores, VOLUNTEERS, in_words};
+use scumble_comparison::{COLLECT, Choice, Metric, Scores, VOLUNTEERS, in_words};
+use scumble_core::Output;
 
 impl Page<'_> {
     /// The verdicts (recommendations), one for each unit of privacy and trust model. A verdict shows the best
@@ -18,6 +20,19 @@ impl Page<'_> {
                 section {
                     h2 { "What to choose, and its cost" }
                     @for choices in choices.chunk_by(|a, b| a.goal == b.goal) { (verdict(choices, metric)) }
+                    @let plugins = self.comparison.chosen_plugins(&choices);
+                    @if !plugins.is_empty() {
+                        ul.muted {
+                            @for plugin in plugins {
+                                li {
+                                    (plugin.name) ": " (plugin.summary)
+                                    @if plugin.descriptor.releases == Output::Reports {
+                                        ". To draw records from its reports: " code { (COLLECT) }
+                                    }
+                                }
+                            }
+                        }
+                    }
                     @if choices
                         .iter()
                         .any(|choice| command(choice).is_some_and(|command| command.contains(VOLUNTEERS)))
@@ -83,14 +98,14 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
             }
             @if let Some((choice, command)) = middle {
                 p.at { "The command at ε = " (in_words(choice.epsilon)) ":" }
-                pre.command { (command) }
+                (words::command(command))
                 @if made.len() > 1 {
                     details {
                         summary { "The commands at other budgets" }
                         @for (other, command) in &made {
                             @if other.epsilon != choice.epsilon {
                                 p.at { "At ε = " (in_words(other.epsilon)) ":" }
-                                pre.command { (command) }
+                                (words::command(command))
                             }
                         }
                     }

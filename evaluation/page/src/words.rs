@@ -3,6 +3,17 @@
 use maud::{Markup, html};
 use scumble_core::{Guarantee, Unit};
 
+/// A shell command. A narrow screen breaks it between options only, never within an option.
+pub(super) fn command(line: &str) -> Markup {
+    html! {
+        pre.command {
+            @for (at, part) in line.split(" --").enumerate() {
+                @if at == 0 { (part) } @else { " " span.option { "--" (part) } }
+            }
+        }
+    }
+}
+
 /// A table cell with a number: its sort key, and the displayed text `shown`. A NaN sorts last.
 pub(super) fn number(value: f64, shown: Markup) -> Markup {
     let key = match value {

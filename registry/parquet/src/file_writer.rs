@@ -1,7 +1,11 @@
 //! Writer of released records in the format that the file's name selects.
 
-use crate::is_named_as_parquet;
-use crate::writer::{self, Writer};
+use crate::check_format;
+#[cfg(feature = "parquet")]
+use crate::{
+    is_named_as_parquet,
+    writer::{self, Writer},
+};
 use scumble_records::{Decoded, Decoder, Result, WriteRows, csv};
 use std::io::Write;
 use std::path::Path;
@@ -11,6 +15,7 @@ pub enum FileWriter<W: Write + Send> {
     /// CSV.
     Csv(csv::Writer<W>),
     /// Parquet.
+    #[cfg(feature = "parquet")]
     Parquet(Box<Writer<W>>),
 }
 
@@ -19,6 +24,7 @@ pub enum FileBlock {
     /// Lines of CSV.
     Csv(Vec<u8>),
     /// Columns of Parquet.
+    #[cfg(feature = "parquet")]
     Parquet(writer::Block),
 }
 
@@ -27,12 +33,14 @@ impl<W: Write + Send> FileWriter<W> {
     /// are written to `output`.
     ///
     /// # Errors
-    /// [`Error::Write`](scumble_records::Error::Write) if `output` fails.
+    /// [`Error::Write`](scumble_records::Error::Write) if `output` fails. Same errors as [`check_format`].
     pub fn new(file: &Path, output: W, decoder: &Decoder) -> Result<Self> {
-        Ok(match is_named_as_parquet(file) {
-            true => Self::Parquet(Box::new(Writer::new(output, decoder)?)),
-            false => Self::Csv(csv::Writer::new(output, decoder)?),
-        })
+        check_format(file)?;
+        #[cfg(feature = "parquet")]
+        if is_named_as_parquet(file) {
+            return Ok(Self::Parquet(Box::new(Writer::new(output, decoder)?)));
+        }
+        Ok(Self::Csv(csv::Writer::new(output, decoder)?))
     }
 }
 
@@ -42,6 +50,7 @@ impl<W: Write + Send> WriteRows for FileWriter<W> {
     fn maker(&self) -> fn(&Decoded) -> Result<FileBlock> {
         match self {
             Self::Csv(_) => |rows| csv::block(rows).map(FileBlock::Csv),
+            #[cfg(feature = "parquet")]
             Self::Parquet(_) => |rows| writer::block(rows).map(FileBlock::Parquet),
         }
     }
@@ -49,7 +58,9 @@ impl<W: Write + Send> WriteRows for FileWriter<W> {
     fn write(&mut self, block: FileBlock) -> Result<()> {
         match (self, block) {
             (Self::Csv(writer), FileBlock::Csv(block)) => writer.write(block),
+            #[cfg(feature = "parquet")]
             (Self::Parquet(writer), FileBlock::Parquet(block)) => writer.write(block),
+            #[cfg(feature = "parquet")]
             _ => Err(scumble_core::Error::shape("a block is not of this file's format").into()),
         }
     }
@@ -57,6 +68,7 @@ impl<W: Write + Send> WriteRows for FileWriter<W> {
     fn finish(self) -> Result<()> {
         match self {
             Self::Csv(writer) => writer.finish(),
+            #[cfg(feature = "parquet")]
             Self::Parquet(writer) => writer.finish(),
         }
     }

@@ -1,9 +1,11 @@
-//! Parquet files of records.
+//! Parquet files of records. Without the feature `parquet`, files are CSV only.
 //!
 //! [`open`] opens a Parquet or CSV file, recognised by its content. [`Writer`] writes a release, the output
 //! of a privacy mechanism, as Parquet.
 //!
 //! ```
+//! # #[cfg(feature = "parquet")]
+//! # {
 //! use scumble_parquet::{Writer, open};
 //! use scumble_records::{OutOfBounds, Reader, Schema, TextFormat, csv, stream};
 //!
@@ -23,6 +25,7 @@
 //!     .read_all()?
 //!     .table;
 //! assert_eq!(again, table);
+//! # }
 //! # Ok::<(), scumble_records::Error>(())
 //! ```
 //!
@@ -53,17 +56,26 @@
 //! memory is an error, however small its compressed form is. Row groups whose columns have more or fewer rows
 //! than the footer states are an error.
 
+#[cfg(feature = "parquet")]
 mod column;
 mod file_writer;
+#[cfg(feature = "parquet")]
 mod footer;
+#[cfg(feature = "parquet")]
 mod pages;
+#[cfg(feature = "parquet")]
 mod rows;
+#[cfg(feature = "parquet")]
 mod unpack;
+#[cfg(feature = "parquet")]
 mod writer;
+#[cfg(feature = "parquet")]
 mod zones;
 
 pub use file_writer::{FileBlock, FileWriter};
+#[cfg(feature = "parquet")]
 pub use rows::Rows;
+#[cfg(feature = "parquet")]
 pub use writer::{Block, Writer};
 
 use scumble_records::{Error, ReadRows, Result, TextFormat, csv, open_to_read};
@@ -75,8 +87,8 @@ use std::path::Path;
 /// file named as Parquet is never read as CSV. `-` is standard input, which must be CSV.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be opened; [`Error::Unreadable`] if it is malformed, or if its name ends
-/// with `.parquet` and its content is not Parquet.
+/// [`Error::Io`] if the file cannot be opened; [`Error::Unreadable`] if it is malformed, if its name ends
+/// with `.parquet` and its content is not Parquet, or if it is Parquet and the feature `parquet` is missing.
 pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
     if is_standard(file) {
         return Ok(Box::new(csv::Rows::written(std::io::stdin(), "standard input", format)?));
@@ -88,13 +100,32 @@ pub fn open(file: &Path, format: &TextFormat) -> Result<Box<dyn ReadRows>> {
     let mut magic = vec![];
     opened.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
     match &magic[..] {
+        #[cfg(not(feature = "parquet"))]
+        b"PAR1" => refuse(MISSING),
+        #[cfg(feature = "parquet")]
         b"PAR1" if opened.metadata().map_err(failed)?.is_file() => Ok(Box::new(Rows::new(opened, &source)?)),
+        #[cfg(feature = "parquet")]
         b"PAR1" => refuse("it is Parquet, which can be read only from a plain file"),
         b"PARE" => refuse("it is encrypted Parquet, which is not supported"),
         _ if is_named_as_parquet(file) => {
             refuse("its name ends with .parquet, but its content is not Parquet; if it is CSV, rename it")
         }
         _ => Ok(Box::new(csv::Rows::written(std::io::Cursor::new(magic).chain(opened), &source, format)?)),
+    }
+}
+
+/// Problem of a Parquet file in a build without Parquet.
+const MISSING: &str =
+    "this build reads and writes CSV only; use CSV, or build with the feature parquet for Parquet";
+
+/// Checks that this build can write the format that the name of a file selects.
+///
+/// # Errors
+/// [`Error::Unreadable`] for the name of a Parquet file, if the feature `parquet` is missing.
+pub fn check_format(file: &Path) -> Result<()> {
+    match cfg!(feature = "parquet") || !is_named_as_parquet(file) {
+        true => Ok(()),
+        false => Err(Error::Unreadable { file: file.display().to_string(), problem: MISSING.into() }),
     }
 }
 
@@ -109,6 +140,6 @@ pub fn is_named_as_parquet(file: &Path) -> bool {
 }
 
 /// Runs the README's examples.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "parquet"))]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -2,12 +2,12 @@
 
 use super::protect::ProtectArgument;
 use super::reading::{Reading, tell_recognised};
-use super::running::Running;
+use super::running::{Running, command_line};
 use super::setting::{Settable, set};
-use super::summary::{screen, split_note};
-use super::{Failure, command_line, complain, print, print_json, refuse_overlaps, tell_clipped};
+use super::summary::{collect, score_and_worth, screen, split_note};
+use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
-    self, Candidate, Choice, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
+    self, Candidate, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
     VOLUNTEERS, in_words,
 };
 use crate::core::{Error, Registry, number};
@@ -135,7 +135,8 @@ pub(super) struct CompareArguments {
     /// models learn from the release and from the volunteers' records.
     #[arg(long)]
     release_alone: bool,
-    /// Print all scores, the guarantee of each mechanism, and every command, in place of one screen.
+    /// Print all scores, the guarantee of each mechanism, and the command of every design, in place of one
+    /// screen.
     #[arg(long)]
     full: bool,
     /// Number of threads [default: one per core].
@@ -327,6 +328,9 @@ fn comparison(
     comparison.delta = arguments.delta.unwrap_or(comparison.delta);
     comparison.trials = arguments.trials.unwrap_or(comparison.trials);
     comparison.protect = arguments.protect.map(Into::into).or(comparison.protect);
+    if experiment.is_none() && arguments.mechanism.is_empty() {
+        comparison.add_label_dp(registry);
+    }
     comparison.label_share = arguments.label_share.unwrap_or(comparison.label_share);
     comparison.seed = arguments.seed.unwrap_or(comparison.seed);
     Ok(comparison)
@@ -465,7 +469,7 @@ fn report(comparison: &Comparison, outcome: &Outcome) -> String {
     if tables.len() == 1 {
         text += " ";
     }
-    text += &choices(outcome, first);
+    text += &choices(comparison, outcome, first);
     text += &tunings(outcome);
     text += &format!(
         "Guarantees{}:\n",
@@ -526,7 +530,7 @@ fn allowed(comparison: &Comparison, scores: &Scores) -> String {
 
 /// Formats the best mechanism for each goal (protected part of a record, and trust model) at each budget. The
 /// cost of a mechanism is its loss of score compared with a model of records in the clear.
-fn choices(outcome: &Outcome, scores: &Scores) -> String {
+fn choices(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> String {
     let choices = outcome.choices(scores);
     let Some(first) = choices.first() else {
         return String::new();
@@ -542,33 +546,37 @@ fn choices(outcome: &Outcome, scores: &Scores) -> String {
                 let (title, row) = choice.highest;
                 format!("no evidence\n[{title} {}]", metric.shown(row.mean))
             }
-            (Some((title, row)), None) => format!("{title}\n{}", metric.shown(row.mean)),
+            (Some((title, row)), None) => format!("{title}\n{}", score_and_worth(scores, row)),
             (Some((title, row)), Some(cost)) => {
-                format!("{title}\n{}, costs {}", metric.shown(row.mean), metric.shown_difference(cost))
+                format!("{title}\n{}\ncosts {}", score_and_worth(scores, row), metric.shown_difference(cost))
             }
         });
         table.add_row(std::iter::once(choices[0].goal.to_string()).chain(cells));
     }
     let table =
         format!("What to choose, by {} with {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
-    table + &commands(&choices)
+    let collect = collect(&comparison.chosen_plugins(&choices));
+    let collect = if collect.is_empty() { collect } else { collect + "\n\n" };
+    table + &commands(scores) + &collect
 }
 
-/// Formats the commands that design the chosen mechanisms.
-fn commands(choices: &[Choice]) -> String {
-    let made = choices.iter().filter_map(|choice| {
-        let command = choice.best?.1.design.as_ref()?;
-        Some(format!("  {}, ε = {}:\n    {command}\n", choice.goal, number::short(choice.epsilon)))
+/// Formats the command of every design.
+fn commands(scores: &Scores) -> String {
+    let commands = scores.series.iter().flat_map(|series| {
+        series.rows.iter().filter_map(|row| {
+            let at = row.epsilon.map_or(String::new(), |epsilon| format!(", ε = {}", in_words(epsilon)));
+            Some(format!("  {}{at}:\n    {}\n", series.title, row.design.as_ref()?))
+        })
     });
-    let made: String = made.collect();
-    if made.is_empty() {
-        return made;
+    let commands: String = commands.collect();
+    if commands.is_empty() {
+        return commands;
     }
-    let volunteers = match made.contains(VOLUNTEERS) {
+    let volunteers = match commands.contains(VOLUNTEERS) {
         true => format!("\n  {VOLUNTEERS} stands for a file of your volunteers' records.\n"),
         false => String::new(),
     };
-    format!("Commands that design the chosen mechanisms:\n{made}{volunteers}\n")
+    format!("The command of every design:\n{commands}{volunteers}\n")
 }
 
 /// Formats the tuned parameters of mechanisms and models, with the records that each choice was made on.

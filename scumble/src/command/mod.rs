@@ -9,10 +9,14 @@
 //! }
 //! ```
 
+#[cfg(not(all(feature = "evaluation", feature = "reproduce")))]
+mod absent;
 mod account;
+#[cfg(feature = "evaluation")]
 mod audit;
 mod check;
 mod collect;
+#[cfg(feature = "evaluation")]
 mod compare;
 mod design;
 mod estimate;
@@ -29,19 +33,24 @@ mod reading;
 mod release;
 #[cfg(feature = "reproduce")]
 mod reproduce;
+#[cfg(feature = "evaluation")]
 mod running;
 mod schema;
 mod setting;
 mod shell;
 mod solve;
+#[cfg(feature = "evaluation")]
 mod suite;
+#[cfg(feature = "evaluation")]
 mod summary;
 mod ticket;
 mod view;
 
 pub use account::account_of as account;
+#[cfg(feature = "evaluation")]
 pub use summary::{Hints, summary};
 
+#[cfg(feature = "evaluation")]
 use crate::adversary::Broken;
 use crate::core::{Registry, interrupt, shown};
 use crate::custody::{self, Existing, NewFile, Readable, is_same_file};
@@ -136,8 +145,10 @@ enum Command {
         command: solve::SolveCommand,
     },
     /// Audit claims by attacks: a lower bound on ε from samples. A claim below the bound is refuted.
+    #[cfg(feature = "evaluation")]
     Audit(audit::AuditArguments),
     /// Compare mechanisms by the accuracy that they cost, on the embedded wine data or on a file.
+    #[cfg(feature = "evaluation")]
     Compare(compare::CompareArguments),
     /// Print completions for a shell.
     Completions(shell::CompletionsArguments),
@@ -147,26 +158,26 @@ enum Command {
     NewPlugin(new_plugin::NewPluginArguments),
     /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list the
     /// tasks.
+    #[cfg(feature = "evaluation")]
     Suite(suite::SuiteArguments),
+    #[cfg(not(feature = "evaluation"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Audit(absent::AbsentArguments),
+    #[cfg(not(feature = "evaluation"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Compare(absent::AbsentArguments),
+    #[cfg(not(feature = "evaluation"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Suite(absent::AbsentArguments),
     /// Reproduce results of papers, and compare the papers' numbers with ours. Without a name, list the
     /// results.
     #[cfg(feature = "reproduce")]
     Reproduce(reproduce::ReproduceArguments),
     /// Reproduce results of papers: in a build with the feature `reproduce`.
     #[cfg(not(feature = "reproduce"))]
-    #[command(after_help = REPRODUCE_EXAMPLES)]
-    Reproduce {
-        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    #[command(after_help = absent::REPRODUCE_EXAMPLES)]
+    Reproduce(absent::AbsentArguments),
 }
-
-/// Commands that build and run `reproduce`.
-#[cfg(not(feature = "reproduce"))]
-const REPRODUCE_EXAMPLES: &str = "\
-Examples:
-  cargo run --release --features reproduce -- reproduce
-  cargo run --release --features reproduce -- reproduce task-aware/figure-3 --quick";
 
 /// Error that the command prints as one line on stderr before it exits with code 2.
 type Failure = Box<dyn std::error::Error>;
@@ -195,13 +206,9 @@ pub fn main() -> ExitCode {
             let code = refuse(&failure.to_string());
             match &*failure {
                 failure if was_interrupted(failure) => ExitCode::from(130), // the exit code of shells
-                failure
-                    if failure.is::<Unprinted>()
-                        || failure.is::<Broken>()
-                        || failure.is::<check::Refused>() =>
-                {
-                    ExitCode::FAILURE
-                }
+                failure if failure.is::<Unprinted>() || failure.is::<check::Refused>() => ExitCode::FAILURE,
+                #[cfg(feature = "evaluation")]
+                failure if failure.is::<Broken>() => ExitCode::FAILURE,
                 _ => code,
             }
         }
@@ -232,16 +239,19 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Ledger { command } => ledger::ledger(&command, arguments.json),
         Command::Account { command } => account::account(&command, arguments.json),
         Command::Solve { command } => solve::solve(&command, arguments.json),
+        #[cfg(feature = "evaluation")]
         Command::Audit(arguments_of) => audit::audit(&registry, &arguments_of, arguments.json),
+        #[cfg(feature = "evaluation")]
         Command::Compare(compare) => compare::compare(&registry, &compare, arguments.json),
         Command::Completions(arguments_of) => shell::completions(&arguments_of, Arguments::command()),
         Command::Man(arguments_of) => shell::man(&arguments_of, Arguments::command()),
         Command::NewPlugin(arguments_of) => new_plugin::new_plugin(&registry, &arguments_of, arguments.json),
+        #[cfg(feature = "evaluation")]
         Command::Suite(arguments_of) => suite::suite(&registry, &arguments_of, arguments.json),
+        #[cfg(not(feature = "evaluation"))]
+        Command::Audit(_) | Command::Compare(_) | Command::Suite(_) => absent::refuse("evaluation"),
         #[cfg(not(feature = "reproduce"))]
-        Command::Reproduce { .. } => Err("this build cannot reproduce results of papers; run: cargo run \
-                                          --release --features reproduce -- reproduce"
-            .into()),
+        Command::Reproduce(_) => absent::refuse("reproduce"),
         #[cfg(feature = "reproduce")]
         Command::Reproduce(arguments_of) => reproduce::reproduce(&registry, &arguments_of, arguments.json),
     }
@@ -335,26 +345,6 @@ fn print(text: &str) -> Result<(), Failure> {
 
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&serde_json::to_string_pretty(value)?)
-}
-
-/// Returns the command line, quoted for a shell, without the folder of the program.
-fn command_line() -> String {
-    let mut words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(program) = words.first_mut() {
-        let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
-        *program = name.unwrap_or_default();
-    }
-    // A page is shown to other people, so it must not contain folders of this machine.
-    for word in &mut words {
-        let (option, value) = word.split_once('=').filter(|_| word.starts_with("--")).unwrap_or(("", word));
-        if Path::new(value).is_absolute() {
-            let name = file_name(Path::new(value)).display().to_string();
-            *word = if option.is_empty() { name } else { format!("{option}={name}") };
-        }
-    }
-    // Only a zero byte cannot be quoted, and no argument has one.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 /// Returns the name of a file without its folder.

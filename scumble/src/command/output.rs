@@ -2,7 +2,7 @@
 
 use super::{Failure, complain, new_file, print};
 use crate::custody::NewFile;
-use crate::parquet::{FileWriter, is_standard};
+use crate::parquet::{FileWriter, check_format, is_standard};
 use crate::records::{self, Decoder};
 use scumble_core::text::hexadecimal;
 use sha2::{Digest, Sha256};
@@ -28,9 +28,10 @@ impl Output {
     /// Starts the output at `path`.
     ///
     /// # Errors
-    /// Same errors as [`NewFile::create`], and an error if the temporary file for standard output cannot be
-    /// created.
+    /// Same errors as [`NewFile::create`] and [`check_format`], and an error if the temporary file for
+    /// standard output cannot be created.
     pub(super) fn create(path: &Path, replace: bool) -> Result<Self, Failure> {
+        check_format(path)?;
         let to = match is_standard(path) {
             true => To::Standard(BufWriter::new(tempfile::tempfile()?)),
             false => To::Named(BufWriter::new(new_file(path, replace)?)),

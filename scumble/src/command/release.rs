@@ -1,5 +1,6 @@
 //! `scumble release`: releases a file of records by a saved design.
 
+#[cfg(feature = "evaluation")]
 use super::ledger::accounts_of;
 use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
@@ -10,19 +11,19 @@ use super::{
 };
 use crate::core::{
     CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
-    Randomness, Registry, Release, Releases, interrupt, shown,
+    Randomness, Registry, Release, Releases, interrupt,
 };
 use crate::custody::{
     self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign,
     admit, is_in_same_folder,
 };
 use crate::noise::{Fingerprint, RecordDigest};
+#[cfg(feature = "evaluation")]
 use crate::page::ReleasePage;
 use crate::parquet::is_standard;
 use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, Reader, Values, stream};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -172,6 +173,10 @@ pub(super) fn release(
     as_json: bool,
 ) -> Result<(), Failure> {
     check_json(&arguments.output, as_json)?;
+    #[cfg(not(feature = "evaluation"))]
+    if arguments.card.iter().any(|card| is_page(card)) {
+        return super::absent::refuse("evaluation");
+    }
     let design = ShippedDesign::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
     let (view, view_on_card) =
@@ -361,8 +366,7 @@ impl Outputs {
             noise: &done.noise,
         };
         for (path, file) in arguments.card.iter().zip(self.cards) {
-            let text = match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"))
-            {
+            let text = match is_page(path) {
                 true => page(&card, arguments)?,
                 false => serde_json::to_string_pretty(&card.to_json()?)? + "\n",
             };
@@ -372,11 +376,23 @@ impl Outputs {
     }
 }
 
+/// Returns whether a card is a page for people. Any other card is JSON.
+fn is_page(card: &Path) -> bool {
+    card.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"))
+}
+
 /// Formats the card as a page for people.
+#[cfg(not(feature = "evaluation"))]
+fn page(_: &Card, _: &ReleaseArguments) -> Result<String, Failure> {
+    super::absent::refuse("evaluation")
+}
+
+/// Formats the card as a page for people.
+#[cfg(feature = "evaluation")]
 fn page(card: &Card, arguments: &ReleaseArguments) -> Result<String, Failure> {
     let named = |path: &Path, standard: &str| match is_standard(path) {
         true => standard.to_owned(),
-        false => shown(&file_name(path).display().to_string()).into_owned(),
+        false => crate::core::shown(&file_name(path).display().to_string()).into_owned(),
     };
     let (accounts, information) = match &arguments.ledger {
         Some(ledger) => accounts_of(ledger, arguments.dataset.as_deref())?,
@@ -386,7 +402,7 @@ fn page(card: &Card, arguments: &ReleaseArguments) -> Result<String, Failure> {
         card,
         input: &named(&arguments.input, "standard input"),
         output: &named(&arguments.output, "standard output"),
-        released: Timestamp::now(),
+        released: jiff::Timestamp::now(),
         accounts: &accounts,
         information: &information,
     };

@@ -1,6 +1,7 @@
 //! `scumble reproduce`: reproduces results of papers.
 
-use super::{Failure, command_line, new_file, print, print_json, progress_bar};
+use super::running::command_line;
+use super::{Failure, new_file, print, print_json, progress_bar};
 use crate::core::Registry;
 use crate::custody::{self, NewFile};
 use crate::datasets::folder;

@@ -1,6 +1,6 @@
 //! Execution of comparisons: progress bar, threads, and interrupts.
 
-use super::{Failure, complain, progress_bar};
+use super::{Failure, complain, file_name, progress_bar};
 use crate::compare::{self, Comparison, Outcome};
 use indicatif::ProgressBar;
 use std::num::NonZeroUsize;
@@ -71,4 +71,24 @@ impl Running<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the command line, quoted for a shell, without the folder of the program.
+pub(super) fn command_line() -> String {
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        let name = Path::new(&*program).file_stem().map(|name| name.to_string_lossy().into_owned());
+        *program = name.unwrap_or_default();
+    }
+    // A page is shown to other people, so it must not contain folders of this machine.
+    for word in &mut words {
+        let (option, value) = word.split_once('=').filter(|_| word.starts_with("--")).unwrap_or(("", word));
+        if Path::new(value).is_absolute() {
+            let name = file_name(Path::new(value)).display().to_string();
+            *word = if option.is_empty() { name } else { format!("{option}={name}") };
+        }
+    }
+    // Only a zero byte cannot be quoted, and no argument has one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }

@@ -2,8 +2,12 @@
 
 use super::reading::Reading;
 use super::{Failure, complain, new_file, print, print_json, refuse_overlaps};
-use crate::records::{Schema, csv, draft, remarks, stream};
-use crate::{custody, datasets};
+use crate::custody;
+#[cfg(feature = "evaluation")]
+use crate::datasets;
+use crate::records::{Schema, draft, remarks};
+#[cfg(feature = "evaluation")]
+use crate::records::{csv, stream};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -39,12 +43,19 @@ pub(super) struct SchemaArguments {
 ///
 /// # Errors
 /// Returns an error if no data set has this name, or if its records are images, which have no schema.
+#[cfg(feature = "evaluation")]
 pub(super) fn public_schema(name: &str) -> Result<&'static str, Failure> {
     let schema = datasets::source(name)?.schema;
     Ok(schema.ok_or_else(|| format!("{name}: the records are images, which have no schema"))?)
 }
 
+#[cfg(not(feature = "evaluation"))]
+pub(super) fn public_schema(_name: &str) -> Result<&'static str, Failure> {
+    super::absent::refuse("evaluation")
+}
+
 /// Returns the records of a public data set as rows of a CSV file.
+#[cfg(feature = "evaluation")]
 fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
     let data = datasets::source(name)?.load(&datasets::folder())?;
     let table = data.table.whole()?;
@@ -52,6 +63,11 @@ fn records_of(name: &str, schema: &Schema) -> Result<Vec<u8>, Failure> {
     let mut text = vec![];
     stream::write(&table, &decoder, csv::Writer::new(&mut text, &decoder)?)?;
     Ok(text)
+}
+
+#[cfg(not(feature = "evaluation"))]
+fn records_of(_name: &str, _schema: &Schema) -> Result<Vec<u8>, Failure> {
+    super::absent::refuse("evaluation")
 }
 
 pub(super) fn schema(arguments: &SchemaArguments, as_json: bool) -> Result<(), Failure> {

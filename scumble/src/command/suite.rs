@@ -1,7 +1,7 @@
 //! `scumble suite`: compares mechanisms on a dozen tasks.
 
-use super::running::Running;
-use super::{Failure, command_line, complain, new_file, print, print_json};
+use super::running::{Running, command_line};
+use super::{Failure, complain, new_file, print, print_json};
 use crate::compare::{Candidate, Comparison};
 use crate::core::Registry;
 use crate::custody::NewFile;

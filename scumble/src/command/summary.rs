@@ -2,8 +2,8 @@
 //! the commands that design them. The worth of a release is the number of records in the clear that would
 //! give the same score.
 
-use crate::compare::{Choice, Comparison, Goal, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
-use crate::core::{Unit, number};
+use crate::compare::{COLLECT, Choice, Comparison, Goal, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
+use crate::core::{Output, Plugin, Unit, number};
 use comfy_table::{Table, presets};
 use console::style;
 
@@ -36,7 +36,7 @@ impl Hints {
     };
 }
 
-/// Formats the first screen of `scumble compare`, without its last line: at most forty lines of at most a
+/// Formats the first screen of `scumble compare`, without its last line: at most fifty lines of at most a
 /// hundred columns.
 pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> String {
     let tables = outcome.scores();
@@ -45,10 +45,11 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> Stri
     };
     let width = width();
     let choices = outcome.choices(scores);
+    let plugins = comparison.chosen_plugins(&choices);
     let parts = [
         format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
-        chosen(&choices, scores, width, hints),
-        commands(&choices, width),
+        joined([chosen(&choices, scores, width, hints), mechanisms(&plugins)]),
+        joined([commands(&choices, width), collect(&plugins)]),
         comparison.warning().unwrap_or_default().to_owned(),
         outcome.unlearnable(scores).unwrap_or_default(),
         notes(outcome, scores, hints),
@@ -140,6 +141,30 @@ fn chosen(choices: &[Choice], scores: &Scores, width: usize, hints: Hints) -> St
         false => "its worth in clean records",
     };
     format!("What to choose: {}, and {more} (95 %)\n{table}{remarks}", scores.metric.title())
+}
+
+/// Joins two texts by a line break; an empty text adds none.
+fn joined(texts: [String; 2]) -> String {
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Formats one line for each recommended mechanism: its name, and the first part of its summary.
+fn mechanisms(plugins: &[Plugin]) -> String {
+    let line = |plugin: &Plugin| {
+        let summary = plugin.summary.split([';', ':', ',']).next().unwrap_or_default();
+        format!("{}: {summary}", plugin.name)
+    };
+    plugins.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Formats the command that draws records from reports, if a recommended mechanism releases reports.
+pub(super) fn collect(plugins: &[Plugin]) -> String {
+    let reporting = plugins.iter().filter(|plugin| plugin.descriptor.releases == Output::Reports);
+    let names: Vec<&str> = reporting.map(|plugin| plugin.name).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("To draw records from the reports of {}:\n  {COLLECT}", names.join(", ")),
+    }
 }
 
 /// Explains the cells without evidence, if there are any, and names a larger number of trials.

@@ -133,8 +133,62 @@ fn the_wine_data_are_compared_on_one_screen_or_in_full() {
     ] {
         assert!(bare.contains(expected), "{expected:?} is missing:\n{bare}");
     }
-    assert!(bare.lines().count() <= 40, "{} lines:\n{bare}", bare.lines().count());
+    // Each recommended mechanism has one line, and reports are followed by their collection.
+    for name in ["pair-response", "private-logistic", "randomized-response"] {
+        assert_eq!(bare.matches(&format!("\n{name}: ")).count(), 1, "{name}:\n{bare}");
+    }
+    let collect = "To draw records from the reports of pair-response";
+    assert!(bare.contains(collect) && bare.contains("\n  scumble collect --design design.json "), "{bare}");
+    assert!(bare.lines().count() <= 50, "{} lines:\n{bare}", bare.lines().count());
     assert!(bare.lines().all(|line| line.chars().count() <= 100), "{bare}");
+}
+
+/// Checks that `--full` prints all that its help names: every score, guarantee and command of the JSON.
+#[test]
+fn the_full_output_has_every_score_guarantee_and_command() {
+    let line = "compare --trials 2 --epsilon 1,8 --mechanism randomized-response --mechanism pair-response \
+                --mechanism noisy-marginals --mechanism identity";
+    let (text, outcome) = (run(&format!("{line} --full")), json(&format!("{line} --json")));
+    let rows = crate::all_rows(&outcome);
+    assert_eq!(rows.len(), 3 * (3 * 2 + 1));
+    assert!(!text.contains("– ± –"), "{text}");
+    for row in rows {
+        if let (Some(mean), Some(sd)) = (row["mean"].as_f64(), row["sd"].as_f64()) {
+            let score = format!("{:.1} ± {:.1}", 100.0 * mean, 100.0 * sd).replace("-0.0", "0.0");
+            assert!(text.contains(&score), "{score} is missing:\n{text}");
+        }
+        if let Some(command) = row["design"].as_str() {
+            assert!(text.contains(&format!("    {command}\n")), "{command} is missing:\n{text}");
+        }
+        if row["epsilon"].is_null() || row["epsilon"] == 1.0 {
+            let guarantee = row["guarantee"]["summary"].as_str().unwrap();
+            assert!(text.contains(guarantee), "{guarantee} is missing:\n{text}");
+        }
+    }
+}
+
+/// Checks that a numeric target has rows with label DP, unless a part of the record is requested.
+#[test]
+fn a_number_is_compared_with_label_dp_too() {
+    let files = Files::new();
+    files.good();
+    let line = "compare --input data.csv --schema schema.toml --target price --trials 12 --epsilon 8";
+    let screen = files.run(line);
+    assert!(
+        screen.contains("the label (label DP),") && !screen.contains("To protect the target"),
+        "{screen}"
+    );
+    let labels = |more: &str| {
+        let outcome = files.json(&format!("{line} --json {more}"));
+        let rows = crate::all_rows(&outcome);
+        let labels = rows.iter().filter(|row| row["parameters"]["protect"] == "label");
+        let labels = labels.filter(|row| row["metric"] == "rmse");
+        labels.map(|row| row["mechanism"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(""), ["hybrid", "laplace"]);
+    // A setting of the same parameter is no second candidate.
+    assert_eq!(labels("--set laplace.protect=label"), ["laplace", "hybrid"]);
+    assert!(labels("--protect record").is_empty() && labels("--mechanism laplace").is_empty());
 }
 
 #[test]

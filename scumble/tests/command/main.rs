@@ -15,6 +15,7 @@ mod estimate;
 mod examples;
 mod experiment;
 mod files;
+mod installing;
 mod ledger;
 mod list;
 mod new_plugin;

@@ -90,7 +90,10 @@ fn a_page_holds_its_numbers_as_files() {
 fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
     let files = experiment();
     files.run("compare --config exp.toml --html page.html --seed 3");
+    // Each option of a command is in a box that is not broken.
     let page = files.read("page.html");
+    assert!(page.contains(" <span class=\"option\">--seed 3</span></pre>"));
+    let page = page.replace("<span class=\"option\">", "").replace("</span>", "");
     for expected in [
         "<h1>The cost of privacy: “price” learned from data.csv</h1>",
         "<pre class=\"command\">scumble compare --config exp.toml --html page.html --seed 3</pre>",
@@ -110,6 +113,32 @@ fn a_page_says_what_is_guaranteed_and_how_it_was_made() {
     assert_eq!(page.matches("<svg class=\"chart\"").count(), 2 * 2 + 2 + 2);
     assert_eq!(page.matches("<details class=\"card\"").count(), 3);
     assert!(!page.contains("<details class=\"card\" open"));
+}
+
+/// Checks the lines below the recommendations, and the scale of a chart with a score far beyond it.
+#[test]
+fn a_page_describes_the_mechanisms_and_marks_scores_beyond_the_scale() {
+    let files = Files::new();
+    let wines = "compare --trials 10 --epsilon 8 --mechanism pair-response --html page.html";
+    files.run(wines);
+    let page = files.read("page.html");
+    for expected in [
+        "<li>pair-response: report of one random column and the label",
+        "<code>scumble collect --design design.json --reports reports.csv --output collected.csv</code>",
+    ] {
+        assert!(page.contains(expected), "{expected:?} is missing");
+    }
+    let line = "compare --trials 4 --epsilon 0.1,100 --mechanism laplace --metric r2 --input data.csv --schema \
+                schema.toml --target price";
+    files.good();
+    let outcome = files.json(&format!("{line} --json --svg chart.svg"));
+    let r2: Vec<f64> = crate::all_rows(&outcome).iter().map(|row| row["mean"].as_f64().unwrap()).collect();
+    assert!(r2[0] < -1000.0 && r2[1] > 0.9, "{r2:?}");
+    // The clean records have an R² of 1, and the baseline has one of about 0, so the scale starts near −1.
+    let chart = files.read("chart.svg");
+    assert!(chart.contains(&format!(">{:.4}</text>", r2[0])), "{chart}");
+    let lowest = chart.split("text-anchor=\"end\">").nth(2).unwrap().split('<').next().unwrap();
+    assert!((-1.5..=-1.0).contains(&lowest.parse().unwrap()), "{lowest}");
 }
 
 /// Checks that the chart names every mechanism with differential privacy, and shows no other.

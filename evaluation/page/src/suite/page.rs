@@ -3,7 +3,7 @@
 use super::results::Results;
 use super::standing::Standing;
 use super::table::{ATTACKED, ATTACKED_LEAD, Table, heading, nothing, overall};
-use crate::document;
+use crate::{document, words};
 use maud::{Markup, html};
 
 impl Results {
@@ -17,7 +17,7 @@ impl Results {
             html! {
                 h1 { (title) }
                 p { (self.lead()) }
-                pre.command { (command) }
+                (words::command(command))
                 section { h2 { "The tasks" } (shown(&self.tasks(), None)) }
                 @for goal in self.goals() {
                     @let standings = self.standings(goal);
