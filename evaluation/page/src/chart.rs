@@ -275,7 +275,9 @@ fn drawn_in_ink(
                     title { (series.title) ", ε = " (in_words(*epsilon)) ": " (row.shown()) }
                 }
                 @if !up.holds(row.mean) {
-                    text.at transform={ "translate(" (place) ")" } x="7" y="-6" { (row.metric.shown(row.mean)) }
+                    text.at transform={ "translate(" (place) ")" } x="7" y="-6" {
+                        (row.metric.shown(row.mean))
+                    }
                 }
             }
         }

@@ -42,7 +42,7 @@ impl Page<'_> {
                 "The other mechanisms with differential privacy are grey. "
                 @if scores.series.iter().flat_map(|series| series.rows).any(|row| row.trials > 1) { "Bars \
                     are ± one standard deviation over trials. " }
-                @if is_cut(scores, &known) { "A point with a number has this score, which is beyond the scale. " }
+                @if is_cut(scores, &known) { "A point with a number has this score, beyond the scale. " }
                 @if is_logarithmic(scores, &known) { "The scale of scores is logarithmic. " }
             }
         }

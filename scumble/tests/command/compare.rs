@@ -137,8 +137,11 @@ fn the_wine_data_are_compared_on_one_screen_or_in_full() {
     for name in ["pair-response", "private-logistic", "randomized-response"] {
         assert_eq!(bare.matches(&format!("\n{name}: ")).count(), 1, "{name}:\n{bare}");
     }
-    let collect = "To draw records from the reports of pair-response";
-    assert!(bare.contains(collect) && bare.contains("\n  scumble collect --design design.json "), "{bare}");
+    assert!(
+        bare.contains("\nTo draw records from the reports of ")
+            && bare.contains("\n  scumble collect --design design.json "),
+        "{bare}"
+    );
     assert!(bare.lines().count() <= 50, "{} lines:\n{bare}", bare.lines().count());
     assert!(bare.lines().all(|line| line.chars().count() <= 100), "{bare}");
 }

@@ -1,5 +1,5 @@
-//! The image and the workflow for users: the `Dockerfile` names files and versions of this workspace, and the
-//! commands of the workflow release a file and push the charge before anything is published.
+//! The image and the workflow for users. The `Dockerfile` names files and versions of this workspace. The
+//! commands of the workflow release a file, and push the charge before anything is published.
 
 use crate::{Files, workspace};
 use std::fs::read_to_string;

@@ -128,8 +128,8 @@ fn a_page_describes_the_mechanisms_and_marks_scores_beyond_the_scale() {
     ] {
         assert!(page.contains(expected), "{expected:?} is missing");
     }
-    let line = "compare --trials 4 --epsilon 0.1,100 --mechanism laplace --metric r2 --input data.csv --schema \
-                schema.toml --target price";
+    let line = "compare --trials 4 --epsilon 0.1,100 --mechanism laplace --metric r2 --input data.csv \
+                --schema schema.toml --target price";
     files.good();
     let outcome = files.json(&format!("{line} --json --svg chart.svg"));
     let r2: Vec<f64> = crate::all_rows(&outcome).iter().map(|row| row["mean"].as_f64().unwrap()).collect();

@@ -33,6 +33,7 @@ pub mod multiplicative;
 pub mod mutual_information;
 #[cfg(feature = "pac")]
 pub mod pac;
+mod pair;
 mod part;
 mod quadrature;
 pub mod renyi;

@@ -15,9 +15,9 @@
 //! the transforms and of the window are bounded, then added to the upper δ and subtracted from the lower δ.
 
 use crate::error::{check, check_epsilon};
+use crate::pair::{Cut, Pair};
 use crate::part::{directions, steps};
 use crate::renyi::{Conversion, Tilted};
-use crate::sampled::{Cut, Pair};
 use crate::search::least;
 use crate::step::Step;
 use crate::{Neighbours, Part, Result, Run};

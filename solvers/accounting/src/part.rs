@@ -1,7 +1,8 @@
 //! Mechanisms to compose, with the number of their releases.
 
 use crate::error::{check, check_delta, check_epsilon};
-use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS, Pair};
+use crate::pair::Pair;
+use crate::sampled::{MOST_STEPS, NOISE_MULTIPLIERS};
 use crate::step::Step;
 use crate::{Neighbours, Result, Run, Sampling, gaussian};
 use std::fmt;
@@ -83,7 +84,7 @@ impl Part {
         Self::with_epsilon(epsilon, Mechanism::RandomisedResponse { epsilon, levels }, count)
     }
 
-    /// A mechanism of which only its (`epsilon`, `delta`)-differential privacy is known. Some mechanism with
+    /// A mechanism that is known by its (`epsilon`, `delta`)-differential privacy alone. Some mechanism with
     /// this guarantee attains the bounds (Kairouz, Oh and Viswanath 2015).
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Rényi accounting: divergences of any order above one, composed by addition.
 
 use crate::error::{check, check_delta};
+use crate::pair::Pair;
 use crate::part::{directions, steps};
 use crate::quadrature;
-use crate::sampled::Pair;
 use crate::search::peak;
 use crate::step::Step;
 use crate::{Neighbours, Result, Run};

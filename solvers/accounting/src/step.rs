@@ -1,6 +1,6 @@
 //! Dominating pairs of the mechanisms that privacy loss distributions compose.
 
-use crate::sampled::Pair;
+use crate::pair::Pair;
 
 /// A pair of output distributions P and Q of one release, with no smaller hockey-stick divergence than the
 /// outputs for any two neighbouring data sets.

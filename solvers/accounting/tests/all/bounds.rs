@@ -180,7 +180,7 @@ fn one_part_of_each_kind_is_its_closed_form() {
     brackets("9 Gaussians", loss::epsilon(&gaussian, 1e-6, neighbours).unwrap(), exact, 6e-3);
     let solved = [Part::gaussian_for(exact, 1e-6, 1).unwrap()];
     brackets("a solved Gaussian", loss::epsilon(&solved, 1e-6, neighbours).unwrap(), exact, 6e-3);
-    // A mechanism of which only (ε, δ) is known has the larger ε below δ and no finite ε above it.
+    // A mechanism that is known by its (ε, δ) alone has the larger ε below δ and no finite ε above it.
     let known = [Part::guaranteed(0.3, 1e-6, 1).unwrap()];
     let exact = loss::Bounds { lower: 0.3, upper: 0.3 };
     assert_eq!(loss::epsilon(&known, 1e-6, neighbours).unwrap(), exact);
