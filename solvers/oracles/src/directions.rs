@@ -1,33 +1,42 @@
-//! Directions: random unit vectors that anybody can reproduce from a seed.
+//! Standard normal numbers that anybody can reproduce from a seed, and the cosines of uniform directions.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::f64::consts::TAU;
 
-/// A sequence of independent directions that follows from `seed`, each uniform on the unit sphere.
+/// A sequence of independent standard normal numbers that follows from a seed.
 ///
 /// Words of ChaCha8 become normal numbers by the transform of Box and Muller (1958). This code and the
-/// definition of ChaCha specify the directions fully, so programs with other versions of libraries compute
-/// the same directions.
-pub(crate) struct Directions {
+/// definition of ChaCha specify the numbers fully, so programs with other versions of libraries compute the
+/// same numbers.
+pub(crate) struct Normals {
     rng: ChaCha8Rng,
 }
 
-impl Directions {
+impl Normals {
+    /// The numbers of the frame of `seed`.
     pub(crate) fn from_seed(seed: u64) -> Self {
+        Self::keyed(seed, 0)
+    }
+
+    /// The numbers of the public code `number`.
+    pub(crate) fn for_code(number: u64) -> Self {
+        Self::keyed(number, 1)
+    }
+
+    fn keyed(seed: u64, purpose: u8) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8] = purpose;
         Self { rng: ChaCha8Rng::from_seed(key) }
     }
 
-    /// Writes the next direction.
-    pub(crate) fn next_into(&mut self, direction: &mut [f64]) {
-        for pair in direction.chunks_mut(2) {
+    /// Fills `numbers`.
+    pub(crate) fn fill(&mut self, numbers: &mut [f64]) {
+        for pair in numbers.chunks_mut(2) {
             let normal = self.normal_pair();
             pair.copy_from_slice(&normal[..pair.len()]);
         }
-        let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
-        direction.iter_mut().for_each(|x| *x /= norm);
     }
 
     fn normal_pair(&mut self) -> [f64; 2] {
@@ -114,15 +123,15 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_has_the_directions_that_it_had() {
-        let mut direction = [0.0; 3];
-        let mut directions = Directions::from_seed(7);
-        directions.next_into(&mut direction);
-        let first = direction;
-        directions.next_into(&mut direction);
-        assert_ne!(first, direction);
-        assert_relative_eq!(first.iter().map(|x| x * x).sum::<f64>(), 1.0, max_relative = 1e-12);
-        Directions::from_seed(7).next_into(&mut direction);
-        assert_eq!(first, direction);
+    fn a_seed_has_the_numbers_that_it_had() {
+        let fill = |mut normals: Normals| {
+            let mut numbers = [0.0; 3];
+            normals.fill(&mut numbers);
+            numbers
+        };
+        let first = fill(Normals::from_seed(7));
+        assert_eq!(first, fill(Normals::from_seed(7)));
+        assert_ne!(first, fill(Normals::from_seed(8)));
+        assert_ne!(first, fill(Normals::for_code(7)));
     }
 }

@@ -19,9 +19,11 @@
 //! [`PrivUnit`] answers about a unit vector in the same way. An answer names one of a set of reproducible
 //! directions, and supports the vectors near it.
 
+mod codes;
 mod counts;
 mod directions;
 mod error;
+mod frame;
 mod kind;
 mod oracle;
 mod privunit;

@@ -1,6 +1,8 @@
 //! PrivUnit: answers about a unit vector, and estimates of the mean vector of many people.
 
-use crate::directions::{Directions, largest_cosines};
+use crate::codes::Codes;
+use crate::directions::largest_cosines;
+use crate::frame::Frame;
 use crate::oracle::{WORD, coin};
 use crate::{Error, Result};
 use rand_core::RngCore;
@@ -15,8 +17,10 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 
 /// PrivUnit (Bhowmick et al. 2018) over finitely many directions, drawn exactly at ε.
 ///
-/// A person draws a seed, from which anybody derives the same K candidates: K/2 uniform directions and their
-/// opposites. The cap consists of the s candidates nearest to the person's unit vector. The answer is one
+/// A person draws a seed, from which anybody derives the same K candidates: K/2 directions and their
+/// opposites. The directions are those of one of a few public codes (lists of random directions), turned by a
+/// random frame: r orthonormal vectors that follow from the seed. So a direction costs r operations, and a
+/// frame about 4·r·d. The cap consists of the s candidates nearest to the person's unit vector. The answer is one
 /// candidate. A candidate in the cap is exactly e^ε times as likely as a candidate outside the cap,
 /// *whatever* the vector. The cap always has s candidates, so the sum of the probabilities does not depend on
 /// the vector (as in the codes of Shah et al. 2022, Section 3). No coordinate of a vector is ever perturbed,
@@ -28,9 +32,10 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 /// vectors, but no program draws from the whole sphere.
 ///
 /// The mean of the answered direction is [`shrinkage`](Self::shrinkage) times the vector, because the
-/// distribution of the candidates is invariant under rotation. Each candidate comes with its opposite, so
-/// half of the candidates need not be drawn. The candidates sum to zero, so the shrinkage m follows from the
-/// sum over the cap alone. m is near the shrinkage of PrivUnit on the whole sphere:
+/// distribution of the frame is invariant under rotation. The candidates sum to zero, so the shrinkage m
+/// follows from the sum over the cap alone. For uniform codes it has a closed form. The public codes were
+/// drawn once, and their mean shrinkage differs from m by less than one part in a thousand. m is near the
+/// shrinkage of PrivUnit on the whole sphere:
 ///
 /// | m, in 17 dimensions | ε = 0.5 | 1 | 2 | 4 | 8 |
 /// |---|---|---|---|---|---|
@@ -58,13 +63,20 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 /// ```
 #[derive(Debug, Clone)]
 pub struct PrivUnit {
-    dim: usize,
+    frame: Frame,
+    codes: Codes,
     pairs: usize,
     cap: usize,
     epsilon: f64,
     /// The coin that a person flips for an answer: heads if the answer is in the cap.
     coin: Coin,
     shrinkage: f64,
+}
+
+/// Number of vectors of a frame, r: for `pairs` pairs of candidates, the variance is within a fiftieth of the
+/// variance of `dim` vectors, and an answer costs less.
+fn rank(dim: usize, pairs: usize) -> usize {
+    dim.min(8 + (3.0 * (pairs as f64).sqrt()).ceil() as usize)
 }
 
 /// An answer: a seed below 2⁴⁸, and one of the candidates derived from it.
@@ -95,7 +107,8 @@ impl PrivUnit {
             return Err(Error::Candidates { candidates, most: MOST_CANDIDATES });
         }
         let pairs = candidates / 2;
-        let sums = largest_cosines(dim, pairs);
+        let frame = Frame { dim, rank: rank(dim, pairs) };
+        let (sums, length) = (largest_cosines(frame.rank, pairs), frame.mean_length());
         let odds = |cap: usize| match epsilon {
             f64::INFINITY => coin(1, 0, 1.0),
             _ => coin(cap as u64, (candidates - cap) as u64, epsilon),
@@ -103,14 +116,15 @@ impl PrivUnit {
         // All candidates sum to zero: the sum outside the cap is the opposite of the cap's sum.
         let shrinkage = |cap: usize, coin: &Coin| {
             let inside = coin.probability();
-            sums[cap] * (inside / cap as f64 - (1.0 - inside) / (candidates - cap) as f64)
+            length * sums[cap] * (inside / cap as f64 - (1.0 - inside) / (candidates - cap) as f64)
         };
         let mut best = None;
         for cap in 1..=pairs {
             let coin = odds(cap)?;
             let shrinkage = shrinkage(cap, &coin);
             if best.as_ref().is_none_or(|best: &Self| shrinkage > best.shrinkage) {
-                best = Some(Self { dim, pairs, cap, epsilon, coin, shrinkage });
+                let codes = Codes::new(frame.rank, pairs);
+                best = Some(Self { frame, codes, pairs, cap, epsilon, coin, shrinkage });
             }
         }
         best.filter(|best| best.variance().is_finite()).ok_or(Error::Epsilon { epsilon })
@@ -134,7 +148,7 @@ impl PrivUnit {
 
     /// The number of dimensions of a vector, d.
     pub fn dim(&self) -> usize {
-        self.dim
+        self.frame.dim
     }
 
     /// The number of candidates, K.
@@ -162,7 +176,7 @@ impl PrivUnit {
     /// Variance in each dimension of the estimate of a vector from one answer, averaged over all directions
     /// of the vector: (1/m² − 1)/d, where m is the [`shrinkage`](Self::shrinkage).
     pub fn variance(&self) -> f64 {
-        (self.shrinkage.powi(-2) - 1.0) / self.dim as f64
+        (self.shrinkage.powi(-2) - 1.0) / self.dim() as f64
     }
 
     /// The number of bits that encode an answer.
@@ -173,33 +187,35 @@ impl PrivUnit {
     /// Draws the answer of a person with `vector` (d values). Only the direction of the vector counts.
     pub fn answer<R: RngCore + ?Sized>(&self, rng: &mut R, vector: &[f64]) -> Answer {
         let seed = rng.next_u64() >> (64 - WORD);
-        let candidates = self.cap_first(seed, vector);
-        let (cap, others) = candidates.split_at(self.cap);
-        let group = if self.coin.flip(rng) { cap } else { others };
-        let at = NonZeroU64::new(group.len() as u64).map_or(0, |count| uniform_below(rng, count));
-        Answer { seed, candidate: group[at as usize] }
+        let nearer = self.nearer(seed, vector);
+        let (cap, rest) = nearer.split_at(self.cap);
+        let is_in_cap = self.coin.flip(rng);
+        let count = if is_in_cap { cap.len() } else { rest.len() + nearer.len() };
+        let at = NonZeroU64::new(count as u64).map_or(0, |count| uniform_below(rng, count)) as usize;
+        let candidate = match is_in_cap {
+            true => cap[at],
+            // The candidates outside the cap are the rest, and the opposites of all.
+            false => rest.get(at).copied().unwrap_or_else(|| nearer[at - rest.len()] ^ 1),
+        };
+        Answer { seed, candidate }
     }
 
-    /// The candidates, with the candidates of the cap first.
-    fn cap_first(&self, seed: u64, vector: &[f64]) -> Vec<u64> {
-        let mut directions = Directions::from_seed(seed);
-        let mut direction = vec![0.0; self.dim];
-        let mut cosines: Vec<(f64, u64)> = Vec::with_capacity(self.candidates());
-        for pair in 0..self.pairs as u64 {
-            directions.next_into(&mut direction);
-            let cosine: f64 = direction.iter().zip(vector).map(|(a, b)| a * b).sum();
-            cosines.extend([(cosine, 2 * pair), (-cosine, 2 * pair + 1)]);
-        }
-        // A total order, with equal cosines ordered by candidate number. So the cap has s candidates for any
+    /// The nearer candidate of each pair, with the candidates of the cap first.
+    fn nearer(&self, seed: u64, vector: &[f64]) -> Vec<u64> {
+        let products = self.codes.products(seed, &self.frame.coordinates(seed, vector));
+        let nearer =
+            |(pair, product): (u64, &f64)| (product.abs(), 2 * pair + u64::from(product.is_sign_negative()));
+        let mut nearer: Vec<(f64, u64)> = (0..).zip(&products).map(nearer).collect();
+        // A total order, with equal products ordered by candidate number. So the cap has s candidates for any
         // vector.
-        cosines.select_nth_unstable_by(self.cap - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        cosines.into_iter().map(|(_, candidate)| candidate).collect()
+        nearer.select_nth_unstable_by(self.cap - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        nearer.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
     /// Returns whether the candidate of `answer` is in the cap of `vector` (d values). An answer is e^ε times
     /// as likely from a person whose cap contains its candidate as from any other person.
     pub fn supports(&self, answer: Answer, vector: &[f64]) -> bool {
-        self.cap_first(answer.seed, vector)[..self.cap].contains(&answer.candidate)
+        self.nearer(answer.seed, vector)[..self.cap].contains(&answer.candidate)
     }
 
     /// The direction (d values) that `answer` names.
@@ -212,11 +228,8 @@ impl PrivUnit {
         if candidate >= self.candidates() as u64 || seed >> WORD != 0 {
             return Err(Error::Direction { seed, candidate, candidates: self.candidates() });
         }
-        let mut directions = Directions::from_seed(seed);
-        let mut direction = vec![0.0; self.dim];
-        for _ in 0..=candidate / 2 {
-            directions.next_into(&mut direction);
-        }
+        let code = self.codes.vector(seed, (candidate / 2) as usize);
+        let mut direction = self.frame.vector(seed, &code);
         let sign = if candidate.is_multiple_of(2) { 1.0 } else { -1.0 };
         direction.iter_mut().for_each(|x| *x *= sign);
         Ok(direction)
