@@ -148,8 +148,8 @@ impl Comparison {
 
     /// Adds candidates that protect a numeric target alone, so that the outcome has label DP.
     ///
-    /// Other mechanisms protect whole records if the target is a number. Adds nothing for other targets, or if
-    /// [`protect`](Self::protect) requests a part.
+    /// Other mechanisms protect whole records if the target is a number. Adds nothing for other targets, or
+    /// if [`protect`](Self::protect) requests a part.
     pub fn add_label_dp(&mut self, registry: &Registry) {
         if self.protect.is_some() || !matches!(self.data.domain.target(), TargetDomain::Real { .. }) {
             return;

@@ -50,8 +50,8 @@ pub(super) struct ReleaseArguments {
     /// output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
-    /// File for the card of this release. If its name ends in .html, it is a page for people to read, print and
-    /// sign. Otherwise it is JSON with the guarantee and the distribution of the noise. May be given twice.
+    /// File for the card of this release. If its name ends in .html, it is a page for people to read, print
+    /// and sign. Otherwise it is JSON with the guarantee and the noise distribution. May be given twice.
     #[arg(long, value_name = "CARD")]
     card: Vec<PathBuf>,
     /// File for the secret key of a curator's mechanism, encrypted. It must lie in another folder than the

@@ -20,11 +20,13 @@ pub const MOST_CANDIDATES: usize = 1 << 10;
 /// A person draws a seed, from which anybody derives the same K candidates: K/2 directions and their
 /// opposites. The directions are those of one of a few public codes (lists of random directions), turned by a
 /// random frame: r orthonormal vectors that follow from the seed. So a direction costs r operations, and a
-/// frame about 4·r·d. The cap consists of the s candidates nearest to the person's unit vector. The answer is one
-/// candidate. A candidate in the cap is exactly e^ε times as likely as a candidate outside the cap,
-/// *whatever* the vector. The cap always has s candidates, so the sum of the probabilities does not depend on
-/// the vector (as in the codes of Shah et al. 2022, Section 3). No coordinate of a vector is ever perturbed,
-/// and rounding can only change the order of two candidates.
+/// frame about 4·r·d.
+///
+/// The cap consists of the s candidates nearest to the person's unit vector. The answer is one candidate. A
+/// candidate in the cap is exactly e^ε times as likely as a candidate outside the cap, *whatever* the vector.
+/// The cap always has s candidates, so the sum of the probabilities does not depend on the vector (as in the
+/// codes of Shah et al. 2022, Section 3). No coordinate of a vector is ever perturbed, and rounding can only
+/// change the order of two candidates.
 ///
 /// A cap of all candidates within a fixed angle of the vector would not be private. The number of its
 /// candidates depends on the vector, and so does the sum of the probabilities. The ratio of two probabilities
