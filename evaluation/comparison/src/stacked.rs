@@ -101,8 +101,8 @@ impl Two<'_> {
     }
 }
 
-/// Weighted mean of two models' predicted numbers. The weight in [0, 1] minimises the squared error on the
-/// volunteers, the first records, with targets `truth`.
+/// Weighted mean of two models' predicted numbers. The first records are the volunteers', and `truth` has
+/// their targets. The weight, in [0, 1], minimises the squared error on these records.
 fn numbers(released: &Array1<f64>, own: &Array1<f64>, truth: &Array1<f64>) -> Array1<f64> {
     let (mut product, mut square) = (0.0, 0.0);
     for ((released, own), truth) in released.iter().zip(own).zip(truth) {

@@ -65,8 +65,8 @@ impl CorrelatedNoise {
         Ok(Self { b: unit(b)?, a: unit(a)?, distribution, step })
     }
 
-    /// Returns max bᵢ²/bᵀb over the q records. It is the largest fraction of the variance of a record's noise
-    /// that the projection removes to leave Σ bᵢxᵢ unchanged.
+    /// Returns max bᵢ²/bᵀb over the q records. The noise is projected so that Σ bᵢxᵢ stays unchanged, which
+    /// removes the fraction bᵢ²/bᵀb of the variance of the noise of record i.
     pub fn largest_share(&self) -> f64 {
         self.b.iter().map(|b| b * b).fold(0.0, f64::max)
     }

@@ -255,8 +255,8 @@ impl FisherGaussian {
 
     /// ε of Farokhi's Theorem 2.5 at δ = `delta`: s·(1 + √(2·ln(1/δ))). Here s is λ^{1/4}‖Π^{1/4}‖_{∞,2}
     /// times the largest width of a feature's domain, and ‖Π^{1/4}‖_{∞,2} = max ‖Π^{1/4}x‖₂ over ‖x‖_∞ ≤ 1.
-    /// `None` for s > 2, where the theorem does not hold for every δ (errata F2). The card of a release shows
-    /// the result next to the claimed ε, but does not claim it.
+    /// `None` for s > 2, where the theorem does not hold for every δ (errata F2). The printed guarantee of
+    /// a release shows the result next to the claimed ε, but does not claim it.
     pub fn papers_epsilon(&self, delta: f64) -> Option<f64> {
         let s = self.papers_scale().value;
         (s <= 2.0).then(|| s * (1.0 + (2.0 * (1.0 / delta).ln()).sqrt()))

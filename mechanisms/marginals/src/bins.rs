@@ -112,7 +112,8 @@ pub(crate) fn for_attributes(
     Ok(domain.flat().factors().map(|(at, factor)| grid((at.start, factor))).collect())
 }
 
-/// Checks that `grids`, the saved grids, fit the columns of `domain`. Returns the columns as attributes.
+/// Checks that `grids`, the saved grids, fit the columns of `domain`. Returns the columns as attributes:
+/// columns with a few discrete levels, into which the grids cut the numbers.
 ///
 /// # Errors
 /// [`Error::Parameter`] if `grids` does not have one value for each attribute, or if a value does not fit its
