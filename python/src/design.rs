@@ -591,7 +591,7 @@ impl Design {
         let (batches, _) = reports.into_inner();
         let collected = interruptible(py, || {
             let streams = Randomness::from_seed_or_os(seed)?.streams();
-            Ok(scumble_arrow::collect(&self.shipped, &batches, records, &streams)?)
+            Ok(scumble_arrow::collect(&self.shipped, &batches, records, streams)?)
         });
         given(py, collected.map(|batches| (batches, String::new(), vec![])))
     }

@@ -1,7 +1,7 @@
 //! Code shared by the mechanisms of this crate, whose output for a person is a report (a randomised answer).
 
 use scumble_core::levels::Attribute;
-use scumble_core::{RecordDomain, Result};
+use scumble_core::{Collection, Draw, RecordDomain, Result, Table};
 
 /// Number of bins of a numeric label, for mechanisms that have no parameter for this number.
 const LABEL_BINS: usize = 8;
@@ -15,6 +15,52 @@ pub(crate) fn attributes(plugin: &str, domain: &RecordDomain) -> Result<(Vec<Att
 /// Number of levels of a label; 1 if there is no label.
 pub(crate) fn levels(label: Option<&Attribute>) -> usize {
     label.map_or(1, Attribute::levels)
+}
+
+/// Questions to many people, with a sum of their answers that suffices to estimate the distribution of records.
+pub(crate) trait Answers: Sync {
+    /// Sum of the answers of many people.
+    type Sum: Send;
+
+    /// Returns the sum of no answers.
+    fn none(&self) -> Self::Sum;
+
+    /// Adds the answers in `reports`, one row per person, to `sum`.
+    fn add(&self, sum: &mut Self::Sum, reports: &Table) -> Result<()>;
+
+    /// Returns the sum of the answers in `reports`.
+    fn sum(&self, reports: &Table) -> Result<Self::Sum> {
+        let mut sum = self.none();
+        self.add(&mut sum, reports)?;
+        Ok(sum)
+    }
+}
+
+/// Collection that sums up `answers`, and passes the sum to `finish`.
+pub(crate) fn summed<'a, A: Answers>(
+    answers: &'a A,
+    finish: impl FnOnce(A::Sum) -> Result<Box<Draw>> + Send + 'a,
+) -> Box<dyn Collection + 'a>
+where
+    A::Sum: 'a,
+{
+    Box::new(Summed { answers, sum: answers.none(), finish })
+}
+
+struct Summed<'a, A: Answers, F> {
+    answers: &'a A,
+    sum: A::Sum,
+    finish: F,
+}
+
+impl<A: Answers, F: FnOnce(A::Sum) -> Result<Box<Draw>> + Send> Collection for Summed<'_, A, F> {
+    fn add(&mut self, reports: &Table) -> Result<()> {
+        self.answers.add(&mut self.sum, reports)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Box<Draw>> {
+        (self.finish)(self.sum)
+    }
 }
 
 /// Methods of `LocalMechanism` that delegate to the field `$field`. The mechanism itself is the `Collector`,

@@ -1,16 +1,16 @@
 //! `direction-report`: each person reports the direction of the person's record from the volunteers' mean,
 //! with the label. Volunteers are people whose records a design may use.
 
-use crate::answered::{answered_by, attributes, levels};
-use crate::directions::{Directions, best, variance};
+use crate::answered::{Answers, answered_by, attributes, levels, summed};
+use crate::directions::{DirectionSum, Directions, best, variance};
 use crate::principal_basis::PrincipalBasis;
 use crate::questions::PEOPLE;
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, s};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion, Protect,
-    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, check_width, interrupt, register, size,
+    Brief, Collection, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion,
+    Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, check_width, interrupt, register,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -142,8 +142,13 @@ impl DirectionReport {
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
     pub fn label_estimates(&self, reports: &Table) -> Result<Vec<LabelEstimate>> {
+        Ok(self.estimated(&self.reported.sum(reports)?))
+    }
+
+    /// Same as [`label_estimates`](Self::label_estimates), from the sum of the reported directions.
+    fn estimated(&self, sum: &DirectionSum) -> Vec<LabelEstimate> {
         let State { frame, .. } = &self.state;
-        let (sums, noise) = self.reported.mean(reports)?;
+        let (sums, noise) = self.reported.mean(sum);
         let variances = frame.variances();
         let (per_share, per_sum) = (frame.share_weight(self.labels()), frame.sum_weight(self.labels()));
         let shrunk = |sums: Array1<f64>, share: f64| {
@@ -164,7 +169,7 @@ impl DirectionReport {
             mean * variances.mapv(|variance| mean_share * variance / (mean_share * variance + noise))
         };
         if self.labels() == 1 {
-            return Ok(vec![LabelEstimate { share: 1.0, mean: shrunk(sums, 1.0) }]);
+            return vec![LabelEstimate { share: 1.0, mean: shrunk(sums, 1.0) }];
         }
         let block = frame.dimensions() + 1;
         let mut shares: Vec<f64> = (0..self.labels()).map(|label| sums[label * block] / per_share).collect();
@@ -173,37 +178,40 @@ impl DirectionReport {
             let sums = sums.slice(s![label * block + 1..(label + 1) * block]).to_owned();
             LabelEstimate { share, mean: shrunk(sums, share) }
         };
-        Ok(shares.into_iter().enumerate().map(estimate).collect())
+        shares.into_iter().enumerate().map(estimate).collect()
     }
 }
 
 impl Collector for DirectionReport {
-    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let State { domain, frame, .. } = &self.state;
-        let layout = domain.layout();
-        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
-        let found = self.label_estimates(reports)?;
-        let centers: Vec<Vec<f64>> = found.iter().map(|estimate| self.center(&estimate.mean)).collect();
-        let shares: Vec<f64> = found.iter().map(|estimate| estimate.share).collect();
-        let weighted_sum = |statistic: &dyn Fn(&LabelEstimate) -> Array1<f64>| {
-            found
-                .iter()
-                .map(|label| statistic(label) * label.share)
-                .fold(Array1::zeros(frame.dimensions()), |sum, x| sum + x)
-        };
-        let mean = weighted_sum(&|label| label.mean.clone());
-        let within = frame.within(&weighted_sum(&|label| (&label.mean - &mean).mapv_into(|x| x * x)));
-        let mut flat = Array2::zeros((records, layout.width()));
-        for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
-            interrupt::check()?;
-            if let Some(record) = record.as_slice_mut() {
-                within.draw_about(&centers[level], &self.features, record, stream);
-                if let Some(attribute) = &self.label {
-                    attribute.write(level, draw::uniform(stream), record);
+    fn start(&self) -> Box<dyn Collection + '_> {
+        summed(&self.reported, |sum| {
+            let State { domain, frame, .. } = &self.state;
+            let found = self.estimated(&sum);
+            let centers: Vec<Vec<f64>> = found.iter().map(|estimate| self.center(&estimate.mean)).collect();
+            let shares: Vec<f64> = found.iter().map(|estimate| estimate.share).collect();
+            let weighted_sum = |statistic: &dyn Fn(&LabelEstimate) -> Array1<f64>| {
+                found
+                    .iter()
+                    .map(|label| statistic(label) * label.share)
+                    .fold(Array1::zeros(frame.dimensions()), |sum, x| sum + x)
+            };
+            let mean = weighted_sum(&|label| label.mean.clone());
+            let within = frame.within(&weighted_sum(&|label| (&label.mean - &mean).mapv_into(|x| x * x)));
+            let width = domain.layout().width();
+            let (features, attribute) = (self.features.clone(), self.label.clone());
+            Ok(Box::new(move |records, stream| {
+                let mut flat = vec![0.0; records * width];
+                let levels = draw::levels(&shares, records, stream);
+                for (record, level) in flat.chunks_exact_mut(width).zip(levels) {
+                    interrupt::check()?;
+                    within.draw_about(&centers[level], &features, record, stream);
+                    if let Some(attribute) = &attribute {
+                        attribute.write(level, draw::uniform(stream), record);
+                    }
                 }
-            }
-        }
-        layout.table(flat.view())
+                Ok(flat)
+            }))
+        })
     }
 
     fn values_in(&self) -> ValuesIn {

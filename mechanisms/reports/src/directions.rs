@@ -1,12 +1,13 @@
 //! Randomised unit vectors. Each person has a unit vector and answers with a random direction. The scaled
 //! mean of the answers estimates the mean of the people's unit vectors.
 
-use crate::questions::{log_odds, whole};
-use ndarray::{Array1, Array2, ArrayView1, Axis};
+use crate::answered::Answers;
+use crate::questions::{BLOCK, log_odds, whole};
+use ndarray::{Array1, Array2, ArrayView1};
 use rayon::prelude::*;
 use scumble_core::{
     Domain, Error, Layout, Noise, NoiseDistribution, Result, Stream, Table, TargetLayout, Unit, check_width,
-    size,
+    interrupt, size,
 };
 use scumble_oracles::{Answer, PrivUnit};
 
@@ -65,23 +66,36 @@ impl Directions {
     /// people's unit vectors.
     fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
         self.layout().check(reports)?;
-        let (records, dim) = (reports.records(), self.oracle.dim());
+        let dim = self.oracle.dim();
         size::check_held(self.plugin, "directions", &[reports.len(), dim], 8)?;
-        let mut answers = Array2::zeros((reports.len(), dim));
-        let rows: Vec<Result<()>> = answers
-            .outer_iter_mut()
+        let blocks: Vec<Result<Vec<f64>>> = (0..reports.len().div_ceil(BLOCK))
             .into_par_iter()
-            .enumerate()
-            .map(|(row, mut answer)| {
-                let found = self.direction(records.row(row));
-                let found =
-                    found.map_err(|problem| Error::shape(format!("report {}: {problem}", row + 1)))?;
-                answer.assign(&Array1::from(found));
-                Ok(())
+            .map(|block| {
+                let mut answers = vec![];
+                self.read_block(reports, block, 0, |direction| answers.extend(direction))?;
+                Ok(answers)
             })
             .collect();
         // The result is the error of the first faulty row, whatever the timing of the threads.
-        rows.into_iter().collect::<Result<()>>().map(|()| answers)
+        let answers = blocks.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        Array2::from_shape_vec((reports.len(), dim), answers)
+            .map_err(|problem| Error::shape(problem.to_string()))
+    }
+
+    /// Passes the direction of each report of a block to `read`. `earlier` reports came before.
+    fn read_block(
+        &self,
+        reports: &Table,
+        block: usize,
+        earlier: usize,
+        mut read: impl FnMut(Vec<f64>),
+    ) -> Result<()> {
+        interrupt::check()?;
+        for row in block * BLOCK..((block + 1) * BLOCK).min(reports.len()) {
+            let found = self.direction(reports.records().row(row));
+            read(found.map_err(|problem| Error::shape(format!("report {}: {problem}", earlier + row + 1)))?);
+        }
+        Ok(())
     }
 
     fn direction(&self, report: ArrayView1<f64>) -> std::result::Result<Vec<f64>, String> {
@@ -92,12 +106,11 @@ impl Directions {
     /// Returns an unbiased estimate of the mean of the people's coordinates, and the variance of this
     /// estimate in each coordinate. The last coordinate, which completes the length of a vector to 1, is left
     /// out.
-    pub(crate) fn mean(&self, reports: &Table) -> Result<(Array1<f64>, f64)> {
-        let answers = self.answers(reports)?;
-        let people = reports.len().max(1) as f64;
-        let mut mean = answers.sum_axis(Axis(0)) / (people * self.oracle.shrinkage());
+    pub(crate) fn mean(&self, sum: &DirectionSum) -> (Array1<f64>, f64) {
+        let people = sum.people.max(1) as f64;
+        let mut mean = &sum.directions / (people * self.oracle.shrinkage());
         mean.slice_collapse(ndarray::s![..self.oracle.dim() - 1]);
-        Ok((mean, variance(&self.oracle, people)))
+        (mean, variance(&self.oracle, people))
     }
 
     /// Returns the coordinates of each reported direction (one row per report), as input for an adversary's
@@ -146,6 +159,40 @@ impl Directions {
 
     pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
         if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
+    }
+}
+
+/// Sum of the reported directions of many people.
+pub(crate) struct DirectionSum {
+    people: usize,
+    directions: Array1<f64>,
+}
+
+impl Answers for Directions {
+    type Sum = DirectionSum;
+
+    fn none(&self) -> DirectionSum {
+        DirectionSum { people: 0, directions: Array1::zeros(self.oracle.dim()) }
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] for invalid reports; the message names the row.
+    fn add(&self, sum: &mut DirectionSum, reports: &Table) -> Result<()> {
+        self.layout().check(reports)?;
+        let blocks: Vec<Result<Array1<f64>>> = (0..reports.len().div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let mut directions = Array1::zeros(self.oracle.dim());
+                let add = |direction| directions += &Array1::from(direction);
+                self.read_block(reports, block, sum.people, add)?;
+                Ok(directions)
+            })
+            .collect();
+        for block in blocks {
+            sum.directions += &block?;
+        }
+        sum.people += reports.len();
+        Ok(())
     }
 }
 

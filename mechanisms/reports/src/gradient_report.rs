@@ -1,8 +1,8 @@
 //! `gradient-report`: each person reports the direction of the gradient, at the person's record, of the loss
 //! of a model. The model was learned from volunteers, people whose records a design may use.
 
-use crate::answered::{self, answered_by};
-use crate::directions::{Directions, best, variance};
+use crate::answered::{self, answered_by, summed};
+use crate::directions::{DirectionSum, Directions, best, variance};
 use crate::label_model::LabelModel;
 use crate::partition::Partition;
 use crate::questions::PEOPLE;
@@ -11,8 +11,8 @@ use ndarray::{Array2, ArrayView1, s};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion, Protect,
-    RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, interrupt, register, size,
+    Brief, Collection, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion,
+    Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, interrupt, register,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
@@ -105,9 +105,9 @@ impl GradientReport {
         self.state.step.dimensions()
     }
 
-    /// Returns the volunteers' model after the step that the reports determine.
-    fn moved(&self, reports: &Table) -> Result<LabelModel> {
-        let (mean, variance) = self.reported.mean(reports)?;
+    /// Returns the volunteers' model after the step that the sum of the reported directions determines.
+    fn moved(&self, sum: &DirectionSum) -> Result<LabelModel> {
+        let (mean, variance) = self.reported.mean(sum);
         let posterior = self.state.step.posterior(mean.view(), variance);
         let posterior = posterior.ok_or_else(|| Error::shape("the reports do not determine a step"))?;
         Ok(self.state.model.less(&posterior))
@@ -115,28 +115,32 @@ impl GradientReport {
 }
 
 impl Collector for GradientReport {
-    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let State { domain, partition, .. } = &self.state;
-        let (layout, d) = (domain.layout(), domain.features().dim());
-        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
-        let model = self.moved(reports)?;
-        let mut flat = Array2::zeros((records, layout.width()));
-        for (mut record, kind) in flat.outer_iter_mut().zip(draw::levels(partition.shares(), records, stream))
-        {
-            interrupt::check()?;
-            if let Some(record) = record.as_slice_mut() {
-                partition.draw(kind, &self.features, record, stream);
-            }
-        }
-        let probabilities = model.probabilities(&model.standardized(flat.slice(s![.., ..d])));
-        for (mut record, shares) in flat.outer_iter_mut().zip(probabilities.outer_iter()) {
-            interrupt::check()?;
-            let level = draw::levels(&shares.to_vec(), 1, stream)[0];
-            if let Some(record) = record.as_slice_mut() {
-                self.label.write(level, draw::uniform(stream), record);
-            }
-        }
-        layout.table(flat.view())
+    fn start(&self) -> Box<dyn Collection + '_> {
+        summed(&self.reported, |sum| {
+            let model = self.moved(&sum)?;
+            let State { domain, partition, .. } = &self.state;
+            let (layout, d, partition) = (domain.layout(), domain.features().dim(), partition.clone());
+            let (features, label) = (self.features.clone(), self.label.clone());
+            Ok(Box::new(move |records, stream| {
+                let mut flat = Array2::zeros((records, layout.width()));
+                let kinds = draw::levels(partition.shares(), records, stream);
+                for (mut record, kind) in flat.outer_iter_mut().zip(kinds) {
+                    interrupt::check()?;
+                    if let Some(record) = record.as_slice_mut() {
+                        partition.draw(kind, &features, record, stream);
+                    }
+                }
+                let probabilities = model.probabilities(&model.standardized(flat.slice(s![.., ..d])));
+                for (mut record, shares) in flat.outer_iter_mut().zip(probabilities.outer_iter()) {
+                    interrupt::check()?;
+                    let level = draw::levels(&shares.to_vec(), 1, stream)[0];
+                    if let Some(record) = record.as_slice_mut() {
+                        label.write(level, draw::uniform(stream), record);
+                    }
+                }
+                Ok(flat.into_raw_vec_and_offset().0)
+            }))
+        })
     }
 
     fn values_in(&self) -> ValuesIn {

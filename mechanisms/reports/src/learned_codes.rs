@@ -1,17 +1,17 @@
 //! `learned-codes`: each person reports the code of the person's record together with the label. Clusters are
 //! learned from the records of volunteers. The code of a record is the index of the nearest cluster.
 
-use crate::answered::{answered_by, attributes, levels};
+use crate::answered::{Answers, answered_by, attributes, levels, summed};
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output, Portion,
-    Protect, RecordDomain, Result, ShapedBy, Stream, Table, ValuesIn, interrupt, register, size,
+    Brief, Collection, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output,
+    Portion, Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, interrupt, register,
 };
-use scumble_oracles::{Kind, Oracle, project_to_simplex};
+use scumble_oracles::{Counts, Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "learned-codes";
@@ -143,8 +143,12 @@ impl LearnedCodes {
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
     pub fn labels_of_codes(&self, reports: &Table) -> Result<Array2<f64>> {
+        self.estimated(&self.questions.sum(reports)?)
+    }
+
+    /// Same as [`labels_of_codes`](Self::labels_of_codes), from the counts of the answers.
+    fn estimated(&self, counted: &[Counts]) -> Result<Array2<f64>> {
         let oracle = self.oracle();
-        let counted = self.questions.counted(reports)?;
         let (codes, labels) = (self.codes(), self.labels());
         let joint = Array2::from_shape_vec((codes, labels), counted[0].frequencies(oracle))
             .map_err(|problem| Error::shape(problem.to_string()))?;
@@ -204,23 +208,26 @@ fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
 }
 
 impl Collector for LearnedCodes {
-    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let layout = self.state.domain.layout();
-        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
-        let joint = self.labels_of_codes(reports)?;
-        let shares: Vec<f64> = joint.iter().copied().collect();
-        let mut flat = Array2::zeros((records, layout.width()));
-        for (mut record, level) in flat.outer_iter_mut().zip(draw::levels(&shares, records, stream)) {
-            interrupt::check()?;
-            let (code, label) = (level / self.labels(), level % self.labels());
-            if let Some(record) = record.as_slice_mut() {
-                self.state.partition.draw(code, &self.features, record, stream);
-                if let Some(attribute) = &self.label {
-                    attribute.write(label, draw::uniform(stream), record);
+    fn start(&self) -> Box<dyn Collection + '_> {
+        summed(&self.questions, |counted| {
+            let joint = self.estimated(&counted)?;
+            let (labels, width) = (self.labels(), self.state.domain.layout().width());
+            let (partition, features, attribute) =
+                (self.state.partition.clone(), self.features.clone(), self.label.clone());
+            Ok(Box::new(move |records, stream| {
+                let shares: Vec<f64> = joint.iter().copied().collect();
+                let mut flat = vec![0.0; records * width];
+                let levels = draw::levels(&shares, records, stream);
+                for (record, level) in flat.chunks_exact_mut(width).zip(levels) {
+                    interrupt::check()?;
+                    partition.draw(level / labels, &features, record, stream);
+                    if let Some(attribute) = &attribute {
+                        attribute.write(level % labels, draw::uniform(stream), record);
+                    }
                 }
-            }
-        }
-        layout.table(flat.view())
+                Ok(flat)
+            }))
+        })
     }
 
     fn values_in(&self) -> ValuesIn {

@@ -1,15 +1,15 @@
 //! `pair-response`: each person reports the value of one random column together with the label.
 
-use crate::answered::answered_by;
+use crate::answered::{answered_by, summed};
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
-    Brief, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output, Portion,
-    Protect, RecordDomain, Result, Stream, Table, TargetDomain, ValuesIn, interrupt, register, size,
+    Brief, Collection, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output,
+    Portion, Protect, RecordDomain, Result, Table, TargetDomain, ValuesIn, interrupt, register,
 };
-use scumble_oracles::{Kind, Oracle, project_to_simplex};
+use scumble_oracles::{Counts, Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "pair-response";
@@ -142,8 +142,7 @@ impl PairResponse {
 
     /// Estimates the joint distribution of each column and the label (levels × labels), and weights of the
     /// labels that are proportional to their frequencies.
-    fn distributions(&self, reports: &Table) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
-        let counted = self.questions.counted(reports)?;
+    fn distributions(&self, counted: &[Counts]) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
         let labels = self.label.levels();
         let mut label_weights = vec![0.0; labels];
         let mut pairs = vec![];
@@ -164,37 +163,38 @@ impl PairResponse {
 }
 
 impl Collector for PairResponse {
-    fn collect(&self, reports: &Table, records: usize, stream: &mut Stream) -> Result<Table> {
-        let layout = self.state.domain.layout();
-        size::check_held(NAME, "records", &[records, layout.width()], 8)?;
-        let (pairs, label_weights) = self.distributions(reports)?;
-        let mut flat = Array2::zeros((records, layout.width()));
-        let mut write = |row: usize, attribute: &Attribute, level: usize, through: f64| {
-            let mut record = flat.row_mut(row);
-            if let Some(record) = record.as_slice_mut() {
-                attribute.write(level, through, record);
-            }
-        };
-        let mut rows: Vec<Vec<usize>> = vec![vec![]; self.label.levels()];
-        for (row, label) in draw::levels(&label_weights, records, stream).into_iter().enumerate() {
-            interrupt::check()?;
-            rows[label].push(row);
-            write(row, &self.label, label, draw::uniform(stream));
-        }
-        for (attribute, joint) in self.attributes.iter().zip(&pairs) {
-            let marginal = joint.sum_axis(Axis(1)).to_vec();
-            interrupt::check()?;
-            for (label, rows) in rows.iter().enumerate() {
-                let given = joint.column(label).to_vec();
-                // If the estimated frequency of the label is zero, the column is drawn from its distribution
-                // over all labels.
-                let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &marginal };
-                for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
-                    write(row, attribute, level, draw::uniform(stream));
+    fn start(&self) -> Box<dyn Collection + '_> {
+        summed(&self.questions, |counted| {
+            let (pairs, label_weights) = self.distributions(&counted)?;
+            let (attributes, label) = (self.attributes.clone(), self.label.clone());
+            let width = self.state.domain.layout().width();
+            Ok(Box::new(move |records, stream| {
+                let mut flat = vec![0.0; records * width];
+                let mut write = |row: usize, attribute: &Attribute, level: usize, through: f64| {
+                    attribute.write(level, through, &mut flat[row * width..][..width]);
+                };
+                let mut rows: Vec<Vec<usize>> = vec![vec![]; label.levels()];
+                for (row, level) in draw::levels(&label_weights, records, stream).into_iter().enumerate() {
+                    interrupt::check()?;
+                    rows[level].push(row);
+                    write(row, &label, level, draw::uniform(stream));
                 }
-            }
-        }
-        layout.table(flat.view())
+                for (attribute, joint) in attributes.iter().zip(&pairs) {
+                    let marginal = joint.sum_axis(Axis(1)).to_vec();
+                    interrupt::check()?;
+                    for (label, rows) in rows.iter().enumerate() {
+                        let given = joint.column(label).to_vec();
+                        // If the estimated frequency of the label is zero, the column is drawn from its
+                        // distribution over all labels.
+                        let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &marginal };
+                        for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
+                            write(row, attribute, level, draw::uniform(stream));
+                        }
+                    }
+                }
+                Ok(flat)
+            }))
+        })
     }
 
     fn values_in(&self) -> ValuesIn {

@@ -1,6 +1,7 @@
 //! Sets of questions. Each person answers one of the questions, and the report contains the question and its
 //! randomised answer. A *point* is the vector of a person's true answers to all questions.
 
+use crate::answered::Answers;
 use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::{
@@ -23,7 +24,7 @@ const ANSWER: &str = "reported answer";
 const WORDS: u64 = 1 << WORD;
 
 /// Number of reports that one thread counts at a time.
-const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
 
 /// Set of questions. Each person answers one question, which is drawn uniformly at random and independently
 /// of the record. The only answer spends all of the person's ε.
@@ -231,13 +232,13 @@ impl Questions {
     }
 
     /// Parses all reports in blocks, and returns one state per block. The state of a block begins as the
-    /// result of `start`, and `read` adds each report of the block to it.
+    /// result of `start`, and `read` adds each report of the block to it. `earlier` reports came before.
     ///
     /// # Errors
     /// [`Error::Shape`] for a table of another layout, and for an invalid report; the message names the row.
     fn read_all<T: Send>(
         &self,
-        reports: &Table,
+        (reports, earlier): (&Table, usize),
         read: impl Fn(&mut T, usize, &[u64]) -> Result<()> + Sync,
         start: impl Fn() -> T + Sync,
     ) -> Result<Vec<T>> {
@@ -249,28 +250,12 @@ impl Questions {
             for row in block * BLOCK..((block + 1) * BLOCK).min(reports.len()) {
                 let (question, answer) = self
                     .read(&records.row(row).to_vec())
-                    .map_err(|problem| Error::shape(format!("report {}: {problem}", row + 1)))?;
+                    .map_err(|problem| Error::shape(format!("report {}: {problem}", earlier + row + 1)))?;
                 read(&mut state, question, &answer)?;
             }
             Ok(state)
         });
         blocks.collect()
-    }
-
-    /// Counts the answers to each question.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for invalid reports; the message names the row.
-    pub(crate) fn counted(&self, reports: &Table) -> Result<Vec<Counts>> {
-        let none = || self.oracles.iter().map(Counts::new).collect::<Vec<_>>();
-        let add = |counts: &mut Vec<Counts>, question: usize, answer: &[u64]| {
-            let added = counts[question].add(&self.oracles[question], answer);
-            added.map_err(|problem| Error::shape(problem.to_string()))
-        };
-        let blocks = self.read_all(reports, add, none)?.into_iter();
-        Ok(blocks.fold(none(), |all, more| {
-            all.into_iter().zip(&more).map(|(counts, more)| counts.merge(more)).collect()
-        }))
     }
 
     /// Estimates without bias, for each question, the fraction of the population that has each pair of a
@@ -281,10 +266,10 @@ impl Questions {
     /// answers or more.
     ///
     /// # Errors
-    /// Same errors as [`counted`](Self::counted); [`Error::Budget`] unless 0 < `confidence` < 1.
+    /// Same errors as [`sum`](Answers::sum); [`Error::Budget`] unless 0 < `confidence` < 1.
     pub(crate) fn joint(&self, reports: &Table, confidence: f64) -> Result<Vec<Array2<Estimate>>> {
         check_confidence(confidence)?;
-        let counted = self.counted(reports)?;
+        let counted = self.sum(reports)?;
         let questions = self.oracles.iter().zip(&counted).zip(&self.own);
         Ok(questions
             .map(|((oracle, counts), &own)| {
@@ -308,7 +293,7 @@ impl Questions {
     /// levels of the attributes of other questions is zero.
     ///
     /// # Errors
-    /// Same errors as [`counted`](Self::counted).
+    /// Same errors as [`sum`](Answers::sum).
     pub(crate) fn adversary_view(&self, reports: &Table) -> Result<Table> {
         let label_start = self.starts[self.own.len()];
         let all = label_start + self.labels;
@@ -326,9 +311,32 @@ impl Questions {
             }
             Ok(())
         };
-        let values = self.read_all(reports, add, Vec::new)?.concat();
+        let values = self.read_all((reports, 0), add, Vec::new)?.concat();
         let columns = (1..=all).map(|level| format!("level {level}")).collect();
         Layout { columns, target: TargetLayout::None }.table_of(values)
+    }
+}
+
+impl Answers for Questions {
+    /// The counts of the answers to each question.
+    type Sum = Vec<Counts>;
+
+    fn none(&self) -> Vec<Counts> {
+        self.oracles.iter().map(Counts::new).collect()
+    }
+
+    /// # Errors
+    /// [`Error::Shape`] for invalid reports; the message names the row.
+    fn add(&self, sum: &mut Vec<Counts>, reports: &Table) -> Result<()> {
+        let earlier = sum.iter().map(Counts::answers).sum::<u64>() as usize;
+        let add = |counts: &mut Vec<Counts>, question: usize, answer: &[u64]| {
+            let added = counts[question].add(&self.oracles[question], answer);
+            added.map_err(|problem| Error::shape(problem.to_string()))
+        };
+        for block in self.read_all((reports, earlier), add, || self.none())? {
+            *sum = std::mem::take(sum).into_iter().zip(&block).map(|(sum, more)| sum.merge(more)).collect();
+        }
+        Ok(())
     }
 }
 

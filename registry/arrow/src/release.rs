@@ -12,7 +12,7 @@ use arrow_select::concat::concat_batches;
 use scumble_core::Streams;
 use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDesign};
 use scumble_noise::{NoiseKey, RecordDigest};
-use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, read_numbers, stream};
+use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, stream};
 
 /// Name of the records in errors.
 const SOURCE: &str = "the table";
@@ -177,7 +177,7 @@ pub fn collect(
     design: &ShippedDesign,
     reports: &[RecordBatch],
     records: Option<usize>,
-    streams: &Streams,
+    streams: Streams,
 ) -> Result<Vec<RecordBatch>> {
     let local = design.local()?;
     let Some(collector) = local.collector() else {
@@ -187,15 +187,11 @@ pub fn collect(
     };
     let rows = rows(reports)?;
     rows.design().map_or(Ok(()), |found| design.check_released(found, SOURCE))?;
-    let reports = read_numbers(rows, &local.layout().columns)?;
-    let records = records.unwrap_or(reports.len());
-    if records == 0 {
-        return Err(scumble_core::Error::Empty { place: "the collection".into() }.into());
-    }
-    let collected = collector.collect(&reports, records, &mut streams.stream(0))?;
-    let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
+    let (drawing, _) = stream::collect(collector, rows, records, streams, |_| Ok(()))?;
+    let decoder = design.decoder_of(drawing.layout())?;
     let mut written = vec![];
-    stream::write(&collected, &decoder, Writer::new(&mut written, schema(&decoder, None)))?;
+    let output = Writer::new(&mut written, schema(&decoder, None));
+    stream::write_drawn(&drawing, &decoder, output, |_| Ok(()))?;
     Ok(written)
 }
 
@@ -363,7 +359,7 @@ mod tests {
     fn records_of_a_release_are_not_collected() {
         let design = design(&LAPLACE, SCHEMA);
         let (people, _) = people(5);
-        let error = collect(&design, &[people], None, &Randomness::seeded(1).streams()).unwrap_err();
+        let error = collect(&design, &[people], None, Randomness::seeded(1).streams()).unwrap_err();
         assert!(error.to_string().contains("releases records, not reports"), "{error}");
     }
 

@@ -5,13 +5,16 @@
 //! *flat* record lists the coordinates of an encoded record.
 
 use crate::decoder::InputBlock;
-use crate::{Clipped, Clips, Decoded, Decoder, Encoder, Error, RawRows, Reader, Result, WriteRows};
+use crate::{
+    Clipped, Clips, Decoded, Decoder, Encoder, Error, OutOfBounds, RawRows, ReadRows, Reader, Result, Schema,
+    WriteRows,
+};
 use rayon::prelude::*;
 use scumble_core::local::{BLOCK, release_block, view_block};
 use scumble_core::text::abridged;
 use scumble_core::{
-    Accumulator, Drawing, Layout, LocalMechanism, Outcome, Randomness, RecordDomain, Streams, Table, Target,
-    TargetLayout, interrupt,
+    Accumulator, Collector, Drawing, Layout, LocalMechanism, Noise, Outcome, Randomness, RecordDomain,
+    Streams, Table, Target, TargetLayout, interrupt,
 };
 use scumble_noise::{Fingerprint, NoiseKey, RecordDigest, id_digest};
 use serde::{Deserialize, Serialize};
@@ -227,6 +230,51 @@ impl<'c> Accumulated<'c> {
     pub fn release(self, randomness: &mut Randomness) -> Result<Outcome> {
         Ok(self.accumulator.release(randomness)?)
     }
+}
+
+/// Collects the reports in `rows`. Returns the synthetic records, and the number of reports. There are
+/// `records` records, or as many as reports if it is `None`. Memory does not grow with the number of reports.
+///
+/// `on_progress` receives the number of bytes read. An error of `on_progress` stops the reading.
+///
+/// # Errors
+/// Same errors as [`Reader::new`] and [`Collection::add`](scumble_core::Collection::add);
+/// [`Error::Empty`](scumble_core::Error::Empty) if there are no reports or `records` is 0; any error of
+/// `on_progress`.
+pub fn collect(
+    collector: &dyn Collector,
+    rows: impl ReadRows,
+    records: Option<usize>,
+    streams: Streams,
+    mut on_progress: impl FnMut(u64) -> Result<()> + Send,
+) -> Result<(Drawing, usize)> {
+    let (file, reports) = (rows.source().to_owned(), collector.layout());
+    let mut reader =
+        Reader::new(rows, &Schema::from_numeric_columns(&reports.columns)?, None, OutOfBounds::Keep)?;
+    let encoder = reader.encoder().clone();
+    let encode = |_number, rows: &RawRows| {
+        let mut values = vec![];
+        rows.encode(&encoder, &mut values, &mut Clips::default())?;
+        Ok(values)
+    };
+    let (mut collection, mut count) = (collector.start(), 0);
+    reader.in_blocks(encode, |values, bytes| {
+        let table = reports.table_of(values)?;
+        count += table.len();
+        collection.add(&table).map_err(|error| match error {
+            scumble_core::Error::Interrupted(_) => Error::Interrupted,
+            error => Error::Unreadable { file: file.clone(), problem: error.to_string() },
+        })?;
+        on_progress(bytes)
+    })?;
+    let (guarantee, layout) = (collector.guarantee(), collector.domain().layout());
+    let noise = Noise::unknown(&layout);
+    let draw = collection.finish()?;
+    let records = records.unwrap_or(count);
+    if records == 0 {
+        return Err(scumble_core::Error::Empty { place: "the collection".into() }.into());
+    }
+    Ok((Drawing::new((guarantee, noise), layout, records, streams, draw), count))
 }
 
 /// Draws the records of a release block by block on all cores, and writes them to `output`, decoded by

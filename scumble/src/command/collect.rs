@@ -3,11 +3,11 @@
 use super::output::{Output, check_json, report};
 use super::provenance::Provenance;
 use super::reading::Reading;
-use super::release::stop_when_interrupted;
-use super::{Failure, complain, print_json, refuse_overlaps, spinning};
-use crate::core::{Error, Randomness, Registry};
+use super::release::{go_on, length_of, stop_when_interrupted};
+use super::{Failure, complain, print_json, progress_bar, refuse_overlaps};
+use crate::core::{Randomness, Registry};
 use crate::custody::ShippedDesign;
-use crate::records::{read_numbers, stream};
+use crate::records::stream;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -66,27 +66,23 @@ pub(super) fn collect(
     check_json(output, as_json)?;
     stop_when_interrupted()?;
     let mut written = Output::create(output, arguments.force)?;
-    let columns = local.layout().columns;
     let rows = arguments.reading.open(reports)?;
     let warning = arguments.provenance.check(&design, file, reports, rows.design())?;
-    let reports = read_numbers(rows, &columns)?;
-    let mut randomness = Randomness::from_seed_or_os(arguments.seed)?;
-    let record_count = arguments.records.unwrap_or(reports.len());
-    if record_count == 0 {
+    if arguments.records == Some(0) {
         return Err("--records 0: the number must be at least 1".into());
     }
-    let collected = spinning("collecting", || {
-        collector.collect(&reports, record_count, &mut randomness.streams().stream(0))
-    })
-    .map_err(|error| match error {
-        Error::Interrupted(_) => Failure::from(error),
-        error => format!("{}: {error}", arguments.reports.display()).into(),
-    })?;
-    let decoder = design.decoder_of(&stream::layout(&collected, local.domain()))?;
-    stream::write(&collected, &decoder, written.writer(&decoder)?)?;
+    let streams = Randomness::from_seed_or_os(arguments.seed)?.streams();
+    let bar = progress_bar(length_of(reports), "collecting {bar:40} {bytes}/{total_bytes}, {eta} left");
+    let (drawing, reports) =
+        stream::collect(collector, rows, arguments.records, streams, |bytes| go_on(&bar, bytes))?;
+    bar.finish_and_clear();
+    let records = drawing.records();
+    let bar = progress_bar(records as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
+    let decoder = design.decoder_of(drawing.layout())?;
+    stream::write_drawn(&drawing, &decoder, written.writer(&decoder)?, |drawn| go_on(&bar, drawn))?;
+    bar.finish_and_clear();
     written.commit()?;
     warning.iter().for_each(|warning| complain(warning));
-    let (records, reports) = (collected.len(), reports.len());
     if as_json {
         return print_json(&json!({ "output": output, "records": records, "reports": reports }));
     }

@@ -120,7 +120,7 @@ fn records_of_block(layout: &Layout) -> usize {
 }
 
 /// Function that draws the given number of flat records, one after the other.
-type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
+pub type Draw = dyn Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync;
 
 /// Release of synthetic records that are drawn block by block. A block may be drawn at any time, and again
 /// with the same result. The release has no [`Key`].

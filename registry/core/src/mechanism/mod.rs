@@ -11,8 +11,8 @@ mod release;
 mod releases;
 mod values_in;
 
-pub use accumulator::{Accumulator, Drawing, Outcome, collected, in_blocks};
-pub use collector::Collector;
+pub use accumulator::{Accumulator, Draw, Drawing, Outcome, collected, in_blocks};
+pub use collector::{Collection, Collector};
 pub use evidence::{Alike, Evidence};
 pub use halved::{Halved, Halving};
 pub use key::{Key, ReleasedModel, Secret, SecretKey};
