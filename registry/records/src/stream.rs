@@ -289,15 +289,16 @@ pub fn write_drawn<W: WriteRows>(
     mut output: W,
     mut on_progress: impl FnMut(u64) -> Result<()> + Send,
 ) -> Result<()> {
-    let numbers: Vec<usize> = (0..drawing.blocks()).collect();
     let (width, make) = (decoder.layout().width().max(1), output.maker());
     let mut written = 0;
-    for numbers in numbers.chunks(rayon::current_num_threads()) {
-        let block = |number: &usize| {
-            let records = drawing.block(*number)?;
+    let at_once = rayon::current_num_threads();
+    for first in (0..drawing.blocks()).step_by(at_once) {
+        let block = |number: usize| {
+            let records = drawing.block(number)?;
             Ok((make(&Decoded::new(decoder, &records))?, records.len() / width))
         };
-        let blocks: Vec<(W::Block, usize)> = numbers.par_iter().map(block).collect::<Result<_>>()?;
+        let numbers = first..drawing.blocks().min(first.saturating_add(at_once));
+        let blocks: Vec<(W::Block, usize)> = numbers.into_par_iter().map(block).collect::<Result<_>>()?;
         for (block, records) in blocks {
             output.write(block)?;
             written += records as u64;

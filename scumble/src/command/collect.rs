@@ -17,6 +17,9 @@ Examples:
   scumble collect --design design.json --reports reports.csv --output collected.csv
   scumble collect --design design.json --reports reports.csv --records 10000 --output collected.parquet";
 
+/// Upper bound on the records of a collection. Drawing more would take weeks.
+const MOST_RECORDS: usize = 100_000_000_000;
+
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CollectArguments {
@@ -68,8 +71,8 @@ pub(super) fn collect(
     let mut written = Output::create(output, arguments.force)?;
     let rows = arguments.reading.open(reports)?;
     let warning = arguments.provenance.check(&design, file, reports, rows.design())?;
-    if arguments.records == Some(0) {
-        return Err("--records 0: the number must be at least 1".into());
+    if let Some(records) = arguments.records.filter(|records| !(1..=MOST_RECORDS).contains(records)) {
+        return Err(format!("--records {records}: the number must be from 1 to {MOST_RECORDS}").into());
     }
     let streams = Randomness::from_seed_or_os(arguments.seed)?.streams();
     let bar = progress_bar(length_of(reports), "collecting {bar:40} {bytes}/{total_bytes}, {eta} left");

@@ -45,6 +45,22 @@ fn reports_become_records_in_the_schemas_columns() {
     assert!(dear("red") > 0.8 && dear("green") < 0.2, "{} of red, {} of green", dear("red"), dear("green"));
 }
 
+/// Compares the peak memory for a file of reports with that for three times as many. Holding the reports and
+/// the collected records would take 30 MB more.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_reports() {
+    let files = reported();
+    let reports = files.read("reports.csv");
+    let (header, rows) = reports.split_once('\n').unwrap();
+    let peak = |times: usize| {
+        files.write("reports.csv", format!("{header}\n{}", rows.repeat(times)));
+        crate::release::peak_of(files.command(&format!("{COLLECT} --force")).env("RAYON_NUM_THREADS", "2"))
+    };
+    let (fewer, more) = (peak(100), peak(300));
+    assert!(more < fewer + 10_000, "{fewer} kB for 300,000 reports, {more} kB for 900,000");
+}
+
 #[test]
 fn a_seed_and_a_number_of_records_are_heeded_and_an_output_is_kept() {
     let files = reported();

@@ -478,7 +478,7 @@ fn memory_grows_neither_with_the_file_nor_with_the_threads() {
 
 /// Returns the peak memory of a command, in kB.
 #[cfg(target_os = "linux")]
-fn peak_of(command: &mut std::process::Command) -> u64 {
+pub(crate) fn peak_of(command: &mut std::process::Command) -> u64 {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
