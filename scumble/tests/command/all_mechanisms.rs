@@ -153,7 +153,8 @@ fn every_mechanisms_file_has_the_means_and_shares_of_its_release_in_memory() {
         let is_reports = design.local().is_ok_and(|local| local.collector().is_some());
         let mut randomness = Randomness::seeded(5);
         let release = mechanism.release(&table, &mut randomness).unwrap();
-        let release = match release.collected(ROWS, &mut Randomness::seeded(6).streams().stream(0)).unwrap() {
+        // The command draws the first block of records from stream 1.
+        let release = match release.collected(ROWS, &mut Randomness::seeded(6).streams().stream(1)).unwrap() {
             Some(collected) => collected,
             None => release,
         };
