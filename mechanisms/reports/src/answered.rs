@@ -17,7 +17,7 @@ pub(crate) fn levels(label: Option<&Attribute>) -> usize {
     label.map_or(1, Attribute::levels)
 }
 
-/// Questions to many people, with a sum of their answers that suffices to estimate the distribution of records.
+/// Questions to many people. A sum of the answers suffices to estimate the distribution of records.
 pub(crate) trait Answers: Sync {
     /// Sum of the answers of many people.
     type Sum: Send;

@@ -521,9 +521,9 @@ struct Reaching {
 /// The cell (interval of outputs) whose loss equals the loss of its grid point, or exceeds it by a negligible
 /// amount. The loss of a cell is the logarithm of its P-mass over its Q-mass.
 ///
-/// The search uses secants, because the loss of a cell grows with its width. The lower end
-/// of the cell lies `before` grid steps below the point. Returns `None` if the loss of a cell that extends `most` steps beyond the point is
-/// still too small.
+/// The search uses secants, because the loss of a cell grows with its width. The lower end of the cell lies
+/// `before` grid steps below the point. Returns `None` if the loss of a cell that extends `most` steps beyond
+/// the point is still too small.
 fn reach(before: f64, most: f64, reaching: impl Fn(f64) -> Reaching) -> Option<Reaching> {
     const NEAR: f64 = 1e-5;
     // The loss of a cell is approximately the loss at its middle.
