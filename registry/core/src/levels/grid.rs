@@ -17,7 +17,7 @@ const HALVINGS: usize = 12;
 /// assert_eq!((Grid::Equal(4).level(0.7), Grid::Equal(4).levels()), (2, 4));
 /// // A value of 0.001 and a value of 0.01 are in the first of 32 equal parts, and in different levels.
 /// let refined = Grid::Refined { merged: 8 };
-/// assert_eq!((refined.level(0.001), refined.level(0.01), refined.levels()), (7, 11, 56));
+/// assert_eq!((refined.level(0.001), refined.level(0.01), refined.levels()), (8, 11, 56));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
