@@ -1,7 +1,7 @@
 //! Code shared by the mechanisms of this crate, whose output for a person is a report (a randomised answer).
 
-use scumble_core::levels::Attribute;
-use scumble_core::{Collection, Draw, RecordDomain, Result, Table};
+use scumble_core::levels::{Attribute, draw};
+use scumble_core::{Collection, Draw, RecordDomain, Result, Stream, Table, interrupt};
 
 /// Number of bins of a numeric label, for mechanisms that have no parameter for this number.
 const LABEL_BINS: usize = 8;
@@ -61,6 +61,26 @@ impl<A: Answers, F: FnOnce(A::Sum) -> Result<Box<Draw>> + Send> Collection for S
     fn finish(self: Box<Self>) -> Result<Box<Draw>> {
         (self.finish)(self.sum)
     }
+}
+
+/// Draws `records` flat records of `width` values. `write` writes a record for a level, which is drawn with a
+/// frequency proportional to its share.
+///
+/// # Errors
+/// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
+pub(crate) fn draw_records(
+    (records, width): (usize, usize),
+    shares: &[f64],
+    stream: &mut Stream,
+    write: impl Fn(usize, &mut [f64], &mut Stream),
+) -> Result<Vec<f64>> {
+    let mut flat = vec![0.0; records * width];
+    let levels = draw::levels(shares, records, stream);
+    for (record, level) in flat.chunks_exact_mut(width).zip(levels) {
+        interrupt::check()?;
+        write(level, record, stream);
+    }
+    Ok(flat)
 }
 
 /// Methods of `LocalMechanism` that delegate to the field `$field`. The mechanism itself is the `Collector`,

@@ -1,7 +1,7 @@
 //! `direction-report`: each person reports the direction of the person's record from the volunteers' mean,
 //! with the label. Volunteers are people whose records a design may use.
 
-use crate::answered::{Answers, answered_by, attributes, levels, summed};
+use crate::answered::{Answers, answered_by, attributes, draw_records, levels, summed};
 use crate::directions::{DirectionSum, Directions, best, variance};
 use crate::principal_basis::PrincipalBasis;
 use crate::questions::PEOPLE;
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collection, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion,
-    Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, check_width, interrupt, register,
+    Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, check_width, register,
 };
 use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -200,16 +200,12 @@ impl Collector for DirectionReport {
             let width = domain.layout().width();
             let (features, attribute) = (self.features.clone(), self.label.clone());
             Ok(Box::new(move |records, stream| {
-                let mut flat = vec![0.0; records * width];
-                let levels = draw::levels(&shares, records, stream);
-                for (record, level) in flat.chunks_exact_mut(width).zip(levels) {
-                    interrupt::check()?;
+                draw_records((records, width), &shares, stream, |level, record, stream| {
                     within.draw_about(&centers[level], &features, record, stream);
                     if let Some(attribute) = &attribute {
                         attribute.write(level, draw::uniform(stream), record);
                     }
-                }
-                Ok(flat)
+                })
             }))
         })
     }

@@ -1,7 +1,7 @@
 //! `gradient-report`: each person reports the direction of the gradient, at the person's record, of the loss
 //! of a model. The model was learned from volunteers, people whose records a design may use.
 
-use crate::answered::{self, answered_by, summed};
+use crate::answered::{self, answered_by, draw_records, summed};
 use crate::directions::{DirectionSum, Directions, best, variance};
 use crate::label_model::LabelModel;
 use crate::partition::Partition;
@@ -122,14 +122,12 @@ impl Collector for GradientReport {
             let (layout, d, partition) = (domain.layout(), domain.features().dim(), partition.clone());
             let (features, label) = (self.features.clone(), self.label.clone());
             Ok(Box::new(move |records, stream| {
-                let mut flat = Array2::zeros((records, layout.width()));
-                let kinds = draw::levels(partition.shares(), records, stream);
-                for (mut record, kind) in flat.outer_iter_mut().zip(kinds) {
-                    interrupt::check()?;
-                    if let Some(record) = record.as_slice_mut() {
-                        partition.draw(kind, &features, record, stream);
-                    }
-                }
+                let (width, shares) = (layout.width(), partition.shares());
+                let flat = draw_records((records, width), shares, stream, |kind, record, stream| {
+                    partition.draw(kind, &features, record, stream);
+                })?;
+                let mut flat = Array2::from_shape_vec((records, width), flat)
+                    .map_err(|problem| Error::shape(problem.to_string()))?;
                 let probabilities = model.probabilities(&model.standardized(flat.slice(s![.., ..d])));
                 for (mut record, shares) in flat.outer_iter_mut().zip(probabilities.outer_iter()) {
                     interrupt::check()?;

@@ -1,7 +1,7 @@
 //! `learned-codes`: each person reports the code of the person's record together with the label. Clusters are
 //! learned from the records of volunteers. The code of a record is the index of the nearest cluster.
 
-use crate::answered::{Answers, answered_by, attributes, levels, summed};
+use crate::answered::{Answers, answered_by, attributes, draw_records, levels, summed};
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, Axis};
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collection, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output,
-    Portion, Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, interrupt, register,
+    Portion, Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, register,
 };
 use scumble_oracles::{Counts, Kind, Oracle, project_to_simplex};
 use serde::{Deserialize, Serialize};
@@ -214,18 +214,14 @@ impl Collector for LearnedCodes {
             let (labels, width) = (self.labels(), self.state.domain.layout().width());
             let (partition, features, attribute) =
                 (self.state.partition.clone(), self.features.clone(), self.label.clone());
+            let shares: Vec<f64> = joint.iter().copied().collect();
             Ok(Box::new(move |records, stream| {
-                let shares: Vec<f64> = joint.iter().copied().collect();
-                let mut flat = vec![0.0; records * width];
-                let levels = draw::levels(&shares, records, stream);
-                for (record, level) in flat.chunks_exact_mut(width).zip(levels) {
-                    interrupt::check()?;
+                draw_records((records, width), &shares, stream, |level, record, stream| {
                     partition.draw(level / labels, &features, record, stream);
                     if let Some(attribute) = &attribute {
                         attribute.write(level % labels, draw::uniform(stream), record);
                     }
-                }
-                Ok(flat)
+                })
             }))
         })
     }

@@ -294,7 +294,7 @@ fn what_cannot_be_accounted_for_is_one_line() {
         (&format!("{COMPOSE} laplac:epsilon=1"), "'laplac:epsilon=1' for '<PART>...': the mechanism"),
         (&format!("{COMPOSE} laplace"), "'laplace' for '<PART>...': epsilon is missing"),
         (&format!("{COMPOSE} laplace:epsilon"), "\"epsilon\": KEY=VALUE is needed"),
-        (&format!("{COMPOSE} laplace:scale=1"), "the key \"scale\" is none of epsilon, count"),
+        (&format!("{COMPOSE} laplace:scale=1"), "the key \"scale\" is unknown; choose from epsilon, count"),
         (&format!("{COMPOSE} laplace:epsilon=1,epsilon=2"), "epsilon is given twice"),
         (&format!("{COMPOSE} laplace:epsilon=-1"), "epsilon is -1, and must be zero or more"),
         (&format!("{COMPOSE} laplace:epsilon=1,count=x"), "count is \"x\", and must be a whole number"),

@@ -149,7 +149,7 @@ fn parse(text: &str) -> Result<Part, String> {
 }
 
 fn unknown(what: &str, name: &str, names: &[&str]) -> String {
-    format!("the {what} {name:?} is none of {}", names.join(", "))
+    format!("the {what} {name:?} is unknown; choose from {}", names.join(", "))
 }
 
 /// Keys and values of a part.
