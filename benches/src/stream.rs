@@ -30,7 +30,7 @@ enum Format {
 }
 
 impl Format {
-    fn writer<'o>(self, output: &'o mut Vec<u8>, decoder: &Decoder) -> Result<FileWriter<&'o mut Vec<u8>>> {
+    fn writer<'o>(self, output: &'o mut Vec<u8>, decoder: &Decoder) -> Result<FileWriter<'o>> {
         let name = match self {
             Self::Csv => "released.csv",
             Self::Parquet => "released.parquet",

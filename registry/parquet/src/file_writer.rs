@@ -11,12 +11,12 @@ use std::io::Write;
 use std::path::Path;
 
 /// Writer of released records: Parquet if the name of the file ends with `.parquet`, CSV otherwise.
-pub enum FileWriter<W: Write + Send> {
+pub enum FileWriter<'o> {
     /// CSV.
-    Csv(csv::Writer<W>),
+    Csv(csv::Writer<Box<dyn Write + Send + 'o>>),
     /// Parquet.
     #[cfg(feature = "parquet")]
-    Parquet(Box<Writer<W>>),
+    Parquet(Box<Writer<'o>>),
 }
 
 /// Block of released records in the format of the file.
@@ -28,14 +28,15 @@ pub enum FileBlock {
     Parquet(writer::Block),
 }
 
-impl<W: Write + Send> FileWriter<W> {
+impl<'o> FileWriter<'o> {
     /// Begins a file of the records that `decoder` decodes. The name `file` selects the format, and the bytes
     /// are written to `output`.
     ///
     /// # Errors
     /// [`Error::Write`](scumble_records::Error::Write) if `output` fails. Same errors as [`check_format`].
-    pub fn new(file: &Path, output: W, decoder: &Decoder) -> Result<Self> {
+    pub fn new(file: &Path, output: impl Write + Send + 'o, decoder: &Decoder) -> Result<Self> {
         check_format(file)?;
+        let output: Box<dyn Write + Send + 'o> = Box::new(output);
         #[cfg(feature = "parquet")]
         if is_named_as_parquet(file) {
             return Ok(Self::Parquet(Box::new(Writer::new(output, decoder)?)));
@@ -44,7 +45,7 @@ impl<W: Write + Send> FileWriter<W> {
     }
 }
 
-impl<W: Write + Send> WriteRows for FileWriter<W> {
+impl WriteRows for FileWriter<'_> {
     type Block = FileBlock;
 
     fn maker(&self) -> fn(&Decoded) -> Result<FileBlock> {

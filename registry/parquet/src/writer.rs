@@ -25,8 +25,8 @@ const CELLS: usize = 1 << 21;
 /// A row group has as many whole blocks of 1024 records as fit in 2²¹ cells (about two million), and at least
 /// one block. The file carries the digest of its design, which is the mechanism with its parameters. The file
 /// does not disclose when, where or from which records it was made.
-pub struct Writer<W: Write + Send> {
-    file: SerializedFileWriter<W>,
+pub struct Writer<'o> {
+    file: SerializedFileWriter<Box<dyn Write + Send + 'o>>,
     blocks: Vec<Block>,
     most_blocks: usize,
 }
@@ -113,12 +113,16 @@ fn logical(held: &Held) -> Option<LogicalType> {
     }
 }
 
-impl<W: Write + Send> Writer<W> {
+impl<'o> Writer<'o> {
     /// Begins a file of the records that `decoder` decodes.
     ///
     /// # Errors
     /// [`Error::Write`] if `output` fails.
-    pub fn new(output: W, decoder: &Decoder) -> Result<Self> {
+    pub fn new(output: impl Write + Send + 'o, decoder: &Decoder) -> Result<Self> {
+        Self::start(Box::new(output), decoder)
+    }
+
+    fn start(output: Box<dyn Write + Send + 'o>, decoder: &Decoder) -> Result<Self> {
         let columns = || decoder.header().iter().zip(decoder.types());
         let fields = columns().map(|(name, held)| {
             let field = Type::primitive_type_builder(name, physical(&held));
@@ -199,7 +203,7 @@ pub(crate) fn block(rows: &Decoded) -> Result<Block> {
     rows.columns(Column::new, Column::push).map(Block)
 }
 
-impl<W: Write + Send> WriteRows for Writer<W> {
+impl WriteRows for Writer<'_> {
     type Block = Block;
 
     fn maker(&self) -> fn(&Decoded) -> Result<Block> {

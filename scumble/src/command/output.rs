@@ -43,7 +43,7 @@ impl Output {
     ///
     /// # Errors
     /// [`records::Error::Write`] if the start of the file cannot be written.
-    pub(super) fn writer(&mut self, decoder: &Decoder) -> Result<FileWriter<&mut Self>, Failure> {
+    pub(super) fn writer(&mut self, decoder: &Decoder) -> Result<FileWriter<'_>, Failure> {
         let path = self.path.clone();
         Ok(FileWriter::new(&path, self, decoder)?)
     }
