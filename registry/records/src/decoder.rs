@@ -456,6 +456,20 @@ impl Decoder {
         }
     }
 
+    /// Coordinate and scale of a column of numbers that are written as they were drawn, on a linear scale.
+    fn plain(&self, column: usize) -> Option<(usize, &Scale)> {
+        match &self.cells[column] {
+            Made::Number { place, scale, base: None, kind, .. } => {
+                let is_own = self.source(column).is_some_and(|source| {
+                    source.unchanged.is_some() || (source.is_exact && matches!(kind, Kind::Real { .. }))
+                });
+                let is_plain = !is_own && !Made::is_settled(kind, self.values) && scale.is_linear();
+                is_plain.then_some((*place, scale))
+            }
+            _ => None,
+        }
+    }
+
     /// Number in the cell `base` of a record: zero without such a cell, and the lower bound if it is missing.
     fn base(&self, base: Option<usize>, record: &[f64]) -> f64 {
         match base.map(|at| (at, &self.cells[at])) {
@@ -596,12 +610,19 @@ impl<'d> Decoded<'d> {
         let decoder = self.decoder;
         let mut raw = self.input.map(|input| input.rows.cells());
         let mut own: Vec<Cell> = vec![];
+        let plain: Vec<_> = (0..decoder.cells.len()).map(|column| decoder.plain(column)).collect();
         for (row, record) in self.records.chunks(decoder.layout.width().max(1)).enumerate() {
             if let (Some(input), Some(raw)) = (&self.input, &mut raw) {
                 own.clear();
                 own.extend(raw.by_ref().take(input.encoder.width()));
             }
-            for (column, made) in decoder.cells(record)?.enumerate() {
+            check_width(decoder.layout.width(), record.len())?;
+            for (column, made) in decoder.cells.iter().enumerate() {
+                if let Some((place, scale)) = plain[column] {
+                    take(state, column, scale.plain_cell(record[place]))?;
+                    continue;
+                }
+                let made = decoder.cell(column, made, record);
                 let source = decoder.source(column);
                 let unchanged = source.and_then(|source| Some((source, source.unchanged?)));
                 let cell = match (unchanged, &self.input) {
@@ -663,6 +684,26 @@ mod tests {
 
     fn layout(columns: &[&str], target: TargetLayout) -> Layout {
         Layout { columns: columns.iter().map(|&name| name.to_owned()).collect(), target }
+    }
+
+    #[test]
+    fn cells_written_as_they_were_drawn_are_those_of_the_general_way() {
+        let released = layout(&["size", "colour=red", "colour=green", "colour=blue"], TargetLayout::None);
+        let decoder = schema().decoder(&released, None);
+        assert!(decoder.plain(0).is_some());
+        for size in [0.0, -0.0, -1.0, 0.5, 1.0, 1.0 / 3.0, 1e-300, 1e300, -7.25] {
+            let record = [size, 0.0, 1.0, 0.0];
+            let mut each = vec![];
+            let take = |each: &mut Vec<String>, _: usize, cell: Cell| {
+                each.push(format!("{cell:?}"));
+                Ok(())
+            };
+            Decoded::new(&decoder, &record).each(&mut each, take, |_| ()).unwrap();
+            let general: Vec<String> =
+                decoder.cells(&record).unwrap().map(|cell| format!("{cell:?}")).collect();
+            assert_eq!(each, general, "{size}");
+        }
+        assert!(decoder.with_values(Values::Clamped).plain(0).is_none());
     }
 
     #[test]

@@ -58,6 +58,8 @@ struct Field {
     place: usize,
     /// Upper bound on the bytes of a valid cell.
     longest: usize,
+    /// Bounds of a column of real numbers with a linear scale, no missing cells and no base.
+    plain: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Clone)]
@@ -141,7 +143,23 @@ impl Encoder {
             let is_target = Some(column.name.as_str()) == target;
             let scale = scale.clone().unwrap_or_else(|| Scale::linear(0.0, 1.0));
             let base = base.map(|base| header.place_of(&base.name, source)).transpose()?;
-            Ok(Field { column: column.clone(), is_target, scale, base, is_base: false, place, longest })
+            let (lower, upper) = scale.bounds();
+            let is_plain = matches!(column.kind, Kind::Real { .. })
+                && scale.is_linear()
+                && (upper - lower).is_finite()
+                && column.missing.is_none()
+                && base.is_none();
+            let plain = is_plain.then_some((lower, upper));
+            Ok(Field {
+                column: column.clone(),
+                is_target,
+                scale,
+                base,
+                is_base: false,
+                place,
+                longest,
+                plain,
+            })
         });
         let mut fields = fields.collect::<Result<Vec<Field>>>()?;
         let bases: HashSet<usize> = fields.iter().filter_map(|field| field.base).collect();
@@ -459,6 +477,14 @@ impl Field {
         base: Option<f64>,
         records: &mut Vec<f64>,
     ) -> std::result::Result<(f64, bool), String> {
+        // A short way for most cells. The general way below gives the same result.
+        if let (Some((lower, upper)), Cell::Text(text)) = (self.plain, cell)
+            && let Ok(number) = text.parse::<f64>()
+            && (lower..=upper).contains(&number)
+        {
+            records.push((number - lower) / (upper - lower));
+            return Ok((number, false));
+        }
         let expected = || self.expected_content(out_of_bounds);
         let cell = self.column.present(cell);
         let kind = &self.column.kind;
@@ -529,6 +555,27 @@ mod tests {
     fn a_row_is_scaled_by_public_bounds_and_the_target_comes_last() {
         let record = encode(&["green", "x17", "yes", " 12.5"]).unwrap();
         assert_eq!(record, [0.25, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_short_way_encodes_as_the_general_way() {
+        let header = ["size", "good", "colour"];
+        let texts = ["10", "20", "15.25", "1e1", "10.000000000000002", " 12", "9.99", "20.5", "-0", "1,234"];
+        let refused = ["", "nan", "inf", "-", "12 m", "0x10"];
+        for out_of_bounds in [OutOfBounds::Clip, OutOfBounds::Reject, OutOfBounds::Keep] {
+            let short = schema().encoder(&header, None, out_of_bounds, "data.csv").unwrap();
+            assert!(short.fields[0].plain.is_some());
+            let mut general = short.clone();
+            general.fields[0].plain = None;
+            for text in texts.iter().chain(&refused) {
+                let encoded = |encoder: &Encoder| {
+                    let mut clips = Clips::default();
+                    let record = encoder.encode(1, [*text, "no", "red"], &mut clips);
+                    (record.map_err(|error| error.to_string()), clips)
+                };
+                assert_eq!(encoded(&short), encoded(&general), "{text}");
+            }
+        }
     }
 
     #[test]

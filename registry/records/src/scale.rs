@@ -133,6 +133,13 @@ impl Scale {
         }
     }
 
+    /// Cell of a coordinate on a linear scale, as [`decode`](Self::decode) computes it.
+    #[inline(always)]
+    pub(crate) fn plain_cell(&self, coordinate: f64) -> Cell<'static> {
+        // The sum with zero writes a negative zero as zero.
+        Cell::Number(0.0 + (self.lower + coordinate * (self.upper - self.lower)))
+    }
+
     /// Number of a coordinate.
     pub(crate) fn decode(&self, coordinate: f64) -> Decoded {
         let (apart, part) = (self.apart(), (coordinate * self.parts).max(0.0));
