@@ -34,8 +34,8 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
     /// Score of the baseline by the first metric. For models, the baseline is the majority class or the mean.
-    /// For an adversary, it is the adversary's result without a release. For the released table, it is the
-    /// score of uniformly spread records.
+    /// For an adversary, it is the adversary's result without a release. If the released table itself is
+    /// scored, the baseline is a table of records spread uniformly over the domain.
     #[serde(serialize_with = "score")]
     pub baseline: f64,
     /// Scores of the baseline by every metric.

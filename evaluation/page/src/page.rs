@@ -30,7 +30,7 @@ impl Page<'_> {
 
     /// The scores that need no mechanism. For a model they are the scores of the baseline, and of models of
     /// volunteers' records and of records in the clear. For an adversary it is the score without a release.
-    /// For tables it is the score of uniformly spread records.
+    /// If the released table itself is scored, it is the score of records spread uniformly over the domain.
     pub(super) fn known(&self, scores: &Scores) -> Vec<Known> {
         let metric = scores.metric;
         if metric.is_of_adversary() || metric.is_of_table() {

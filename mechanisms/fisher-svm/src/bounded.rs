@@ -21,11 +21,11 @@ const NAME: &str = "fisher-bounded";
 /// Mechanism whose noise has the least Fisher information for its mean square, and keeps every released value
 /// within stated bounds.
 ///
-/// The noise n of a column has the density w(n)². w is the ground state (the solution with the least
-/// eigenvalue μ) of −w″/ϑ + (λ/4)·n²·w = μ·w between the bounds of the noise (Farokhi, Theorem 2.6 and
-/// Corollary 2.7, with errata F3). ϑ is the weight of the column's squared error in a reconstructed record
-/// ([`Weights`]), and λ the weight of the noise's mean square relative to its Fisher information. The label
-/// is released in the clear.
+/// The noise n of a column has the density w(n)². Between the bounds of the noise, w is the ground state (the
+/// solution with the least eigenvalue μ) of −w″/ϑ + (λ/4)·n²·w = μ·w (Farokhi, Theorem 2.6 and Corollary
+/// 2.7, with errata F3). ϑ weights the column in the squared error of an adversary's estimate of the record
+/// ([`Weights`]), and λ weights the noise's mean square against its Fisher information. The label is released
+/// in the clear.
 ///
 /// The noise of a column is drawn on a lattice, from a table of integer weights. The claimed δ(ε) is that of
 /// these tables for two records at opposite ends of the domain. For δ = 0 there is no finite ε, because the

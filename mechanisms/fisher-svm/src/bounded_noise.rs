@@ -14,7 +14,7 @@ pub(crate) struct Column {
     pub(crate) bounds: (f64, f64),
     /// Bounds of released values.
     pub(crate) range: (f64, f64),
-    /// Weight ϑ of the column's squared error in a reconstructed record.
+    /// Weight ϑ of the column in the squared error of an adversary's estimate of the record.
     pub(crate) weight: f64,
     /// True for a column of a one-hot group.
     pub(crate) is_level: bool,

@@ -166,10 +166,10 @@ impl CuratorMechanism for PacStatistics {
         let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, where Pⱼ is the distribution of the release M \
                        if half J = j is chosen; discrete Gaussian distributions about two lattice points \
                        a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and Steinke 2020, \
-                       Proposition 5), so I(J; M) ≤ Σ λᵢ/2σᵢ², where λᵢ is the mean squared deviation of \
-                       value i over the halves and σᵢ² the variance of its noise (Sridhar, Xiao and \
-                       Devadas 2025), or the bound of Kolchinsky and Tracey (2017) on mixtures if it is \
-                       smaller";
+                       Proposition 5); with Q about a point c near the mean of the halves, I(J; M) ≤ \
+                       Σ λᵢ/2σᵢ², where λᵢ is the mean square of value i about cᵢ over the halves and σᵢ \
+                       the parameter of its noise (Sridhar, Xiao and Devadas 2025); the bound of Kolchinsky \
+                       and Tracey (2017) on mixtures replaces it if it is smaller";
         let disclosed_queries = match self.state.statistic {
             Statistic::Responses { .. } => {
                 Some("the public records of the queries: the design contains them in the clear".to_owned())
@@ -252,7 +252,7 @@ impl Halving for PacStatistics {
 }
 
 /// Statistic to release: marginals (the default), moments, components, centers, ridge, linear-machine or
-/// responses (of a ridge regression to the volunteers' records).
+/// responses (predictions of a ridge regression for the volunteers' records).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Which {
@@ -281,18 +281,19 @@ struct Parameters {
     /// Statistic to release.
     #[serde(default)]
     statistic: Which,
-    /// Upper bound on the mutual information, in nats; 0.11 by default. At 0.11, an inference whether a
-    /// record is in the half is right in at most 73 % of cases, as for ε = 1.
+    /// Upper bound on the mutual information between the release and the choice of the half, in nats; 0.11 by
+    /// default. At 0.11, an inference whether a record is in the half is right in at most 73 % of cases, as
+    /// for ε = 1.
     nats: Option<f64>,
     /// Number of candidate halves, one of them used by the release: an even number, 128 by default.
     sets: Option<usize>,
-    /// Number of equal-width bins for the public bounds of every number, 2 to 1024 (marginals only). The
-    /// default is the number of bins in the schema, or else follows a public rule from the number of people
-    /// and the noise.
+    /// Number of bins of equal width that divide each numeric column between its public bounds, from 2 to
+    /// 1024 (marginals only). The default is the number of bins in the schema, or else a public function of
+    /// the number of people and the noise.
     bins: Option<usize>,
     /// Number of principal directions (components only); 2 by default.
     components: Option<usize>,
-    /// Number of centres (centers only); 8 by default.
+    /// Number of cluster centres (centers only); 8 by default.
     centers: Option<usize>,
     /// Ridge λ in the loss, the mean squared error plus λ‖w‖² (ridge and responses only); 0.01 by default.
     /// With a larger λ, the regression varies less between halves and needs less noise.
@@ -300,8 +301,8 @@ struct Parameters {
     /// Factor C in the objective, C times the mean hinge loss plus ‖w‖²/2 (linear-machine only); 10 by
     /// default. With a smaller C, the machine varies less between halves and needs less noise.
     penalty: Option<f64>,
-    /// Largest number of volunteers' records to answer, from the first one on (responses only); 200 by
-    /// default. The noise grows with the number of answers.
+    /// Number of volunteers' records for which the release has a prediction, in the order of their file
+    /// (responses only); all records of a shorter file, and 200 by default. The noise grows with the number.
     queries: Option<usize>,
 }
 
@@ -395,8 +396,9 @@ register! {
     /// The plugin `pac-statistics`.
     pub const PAC_STATISTICS = {
         name: NAME,
-        summary: "a statistic of half of the records, with noise that hides which half: marginals, moments, \
-                  components, centres, a ridge regression, a linear machine, or answers about public records",
+        summary: "a noisy statistic of a secret half of the records: marginals, moments, principal \
+                  components, cluster centres, a ridge regression, a linear support vector machine, or \
+                  predictions for volunteers' records",
         paper: "Xiao and Devadas, PAC privacy: automatic privacy measurement and control of data processing \
                 (CRYPTO 2023); Sridhar, Xiao and Devadas, PAC-private algorithms (S&P 2025)",
         descriptor: Descriptor::new(Output::Synthetic).reading_people(),

@@ -68,7 +68,7 @@ impl fmt::Display for Notion {
             Self::PerfectSecrecy(_) => formatter.write_str("perfect secrecy"),
             Self::MutualInformation(bound) => write!(
                 formatter,
-                "mutual information of at most {} nats with {}, on average over the choice,",
+                "mutual information of at most {} nats between the release and {},",
                 Significant(bound.nats),
                 bound.prior
             ),
@@ -79,7 +79,7 @@ impl fmt::Display for Notion {
 impl fmt::Display for Prior {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Halves { sets } => write!(formatter, "the choice among {sets} halves of the records"),
+            Self::Halves { sets } => write!(formatter, "the choice of one of {sets} halves of the records"),
         }
     }
 }
@@ -347,8 +347,8 @@ impl Notion {
             }
             Self::MutualInformation(_) => {
                 "Proven for every adversary, even one who knows all records but not the chosen half, on \
-                 average over the choice. It does not compare the table with one that lacks a record, or has \
-                 another in its place, so this is not differential privacy."
+                 average over the choice. This is not differential privacy: the bound does not compare the \
+                 table with a table in which one record is missing or replaced."
             }
             Self::PacResistance(_) => {
                 "For independent normal records only, while the budget lasts. Records with bounds are not \
@@ -609,7 +609,10 @@ mod tests {
         let card = guarantee.to_string();
         assert!(!card.contains('ε') && card.contains("not differential privacy"), "{card}");
         assert!(card.contains("56.25 % of cases") && card.contains("in at most 2.115 %"), "{card}");
-        assert!(card.contains("at most 0.007813 nats with the choice among 128 halves"), "{card}");
+        assert!(
+            card.contains("at most 0.007813 nats between the release and the choice of one of 128 halves"),
+            "{card}"
+        );
         assert_eq!((guarantee.epsilon(), guarantee.has_dp()), (None, false));
         let text = serde_json::to_string(&guarantee).unwrap();
         assert!(

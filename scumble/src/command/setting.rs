@@ -5,7 +5,8 @@ use crate::core::{Error, Plugin, Registry, nearest_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A mechanism that the command designs, with its parameters: an object, or null if none are set yet.
+/// A mechanism that the command designs, and its parameters: a JSON object, or null if no parameter is set
+/// yet.
 pub(super) struct Settable<'a> {
     pub(super) plugin: &'a Plugin,
     pub(super) parameters: &'a mut Value,

@@ -158,8 +158,9 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// Guarantee of a release with fresh randomness.
     fn guarantee(&self) -> Guarantee;
 
-    /// Guarantee of a release of the given number of records with fresh randomness. It includes the claims
-    /// whose parameters depend on the number of records. By default it equals [`guarantee`](Self::guarantee).
+    /// Guarantee of a release of the given number of records with fresh randomness. It has also the claims
+    /// whose numbers, such as ε, depend on the number of records. By default it equals
+    /// [`guarantee`](Self::guarantee).
     fn guarantee_of(&self, _records: usize) -> Guarantee {
         self.guarantee()
     }
@@ -309,8 +310,8 @@ impl Designed {
         }
     }
 
-    /// Guarantee of a release of `records` records with fresh randomness. It includes the claims whose
-    /// parameters depend on the number of records.
+    /// Guarantee of a release of `records` records with fresh randomness. It has also the claims whose
+    /// numbers, such as ε, depend on the number of records.
     pub fn guarantee_of(&self, records: usize) -> Guarantee {
         match self {
             Self::Local(mechanism) => mechanism.guarantee(),
