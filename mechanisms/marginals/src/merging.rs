@@ -19,9 +19,10 @@ pub(crate) struct Merging {
 }
 
 impl Merging {
-    /// Merges levels within each column, also for all later questions to `answers`.
+    /// Merges levels within each column, here and in `answers` for all later questions. `alone` has the
+    /// measured table of each column.
     ///
-    /// Returns the merging, and the tables `alone` with merged levels.
+    /// Returns the merging, and these tables with merged levels.
     ///
     /// # Errors
     /// Same errors as [`Answers::merge`].

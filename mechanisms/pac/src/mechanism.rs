@@ -164,12 +164,12 @@ impl CuratorMechanism for PacStatistics {
         let prior = Prior::Halves { sets: self.state.sets as u64 };
         let bound = Notion::MutualInformation(MutualInformation::new(self.state.nats, prior));
         let theorem = "I(J; M) ≤ meanⱼ KL(Pⱼ ‖ Q) for any Q, where Pⱼ is the distribution of the release M \
-                       if half J = j is chosen; discrete Gaussian distributions about two lattice points \
-                       a, b have a divergence of exactly (a − b)²/2σ² (Canonne, Kamath and Steinke 2020, \
-                       Proposition 5); with Q about a point c near the mean of the halves, I(J; M) ≤ \
-                       Σ λᵢ/2σᵢ², where λᵢ is the mean square of value i about cᵢ over the halves and σᵢ \
-                       the parameter of its noise (Sridhar, Xiao and Devadas 2025); the bound of Kolchinsky \
-                       and Tracey (2017) on mixtures replaces it if it is smaller";
+                       if half J = j is chosen; the divergence of discrete Gaussians with the same σ and \
+                       centred at lattice points a, b is exactly (a − b)²/2σ² (Canonne, Kamath and Steinke \
+                       2020, Proposition 5); with Q centred at a point c near the mean of the halves, \
+                       I(J; M) ≤ Σ λᵢ/2σᵢ², where λᵢ is the mean of (value i − cᵢ)² over the halves and σᵢ \
+                       the parameter of the value's noise (Sridhar, Xiao and Devadas 2025); the bound of \
+                       Kolchinsky and Tracey (2017) on mixtures is used where it is smaller";
         let disclosed_queries = match self.state.statistic {
             Statistic::Responses { .. } => {
                 Some("the public records of the queries: the design contains them in the clear".to_owned())

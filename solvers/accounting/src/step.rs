@@ -70,7 +70,7 @@ impl Step {
         }
     }
 
-    /// The probability that the record takes part in the step: one without sampling.
+    /// The probability that the record takes part in the step; 1 without sampling.
     pub(crate) fn sampling_rate(&self) -> f64 {
         match *self {
             Self::Gaussian(pair) => pair.ahead.max(pair.behind),
