@@ -609,7 +609,8 @@ mod tests {
         let card = guarantee.to_string();
         assert!(!card.contains('ε') && card.contains("not differential privacy"), "{card}");
         assert!(card.contains("56.25 % of cases") && card.contains("in at most 2.115 %"), "{card}");
-        assert!(card.contains("the release and the choice of one of 128 random halves"), "{card}");
+        assert!(card.contains("at most 0.007813 nats between the release and the choice"), "{card}");
+        assert!(card.contains("the choice of one of 128 random halves"), "{card}");
         assert_eq!((guarantee.epsilon(), guarantee.has_dp()), (None, false));
         let text = serde_json::to_string(&guarantee).unwrap();
         assert!(
