@@ -34,9 +34,9 @@ pub struct Embedding<T> {
 }
 
 impl<T: Real> Embedding<T> {
-    /// Creates an embedding of `records` records. It applies `activation` to a row of the table and passes
-    /// the result to `rest`. The table has one column for each input of `rest`. Its entries are drawn with
-    /// [`Initialisation::He`] for a layer with this number of inputs.
+    /// Creates an embedding of `records` records: a table of parameters with a row for each record and a
+    /// column for each input of `rest`. The output of a record is `rest` at `activation` of its row. The
+    /// parameters are drawn with [`Initialisation::He`] for a layer with this number of inputs.
     ///
     /// # Errors
     /// Same errors as [`Network::new`].
