@@ -5,7 +5,8 @@
 
 Builds the command with symbols (profile `profiling`), writes a file of a million records to a temporary folder, and runs
 each command below under Linux `perf`. A sample counts for the innermost function outside the standard library: for its
-folder of this workspace, or for its library. Needs perf, llvm-symbolizer and readelf.
+folder of this workspace, or for its library. Then measures how the cost of reports grows with their number
+(`growing_reports.py`, which takes minutes). Needs perf, llvm-symbolizer and readelf.
 """
 
 import argparse
@@ -18,6 +19,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import growing_reports
 
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "profiling" / "scumble"
@@ -47,16 +50,30 @@ PREPARATIONS = [
 RECORDS, COLUMNS = 1_000_000, 9
 
 
+def memory_peak(process):
+    """Peak memory in MB of a process that has not ended; 0 if it just ended."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) / 1024 if found else 0
+
+
 def run(command, folder, prefix=()):
     """Runs a command; returns CPU seconds, wall seconds and peak memory in MB."""
     words = command.format(s=BINARY).split() + (["--force"] if "--output" in command else []) + ["--quiet"]
-    start = time.monotonic()
-    process = subprocess.Popen([*prefix, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    error = process.stderr.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        sys.exit(f"{' '.join(words)}: {error}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss / 1024
+    start, memory = time.monotonic(), 0
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen([*prefix, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=errors)
+        # The peak that `wait4` returns counts the memory of this program too, because the process began as its copy.
+        while (done := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+            memory = max(memory, memory_peak(process))
+            time.sleep(0.002)
+        errors.seek(0)
+        if done[1]:
+            sys.exit(f"{' '.join(words)}: {errors.read().decode()}")
+    return done[2].ru_utime + done[2].ru_stime, time.monotonic() - start, memory
 
 
 def write_records(folder):
@@ -195,6 +212,8 @@ def main():
                     where = f" (`{name}`)" if name else ""
                     shown.append(f"{of}{where} {share:.0f} %")
             text.append(f"| {title} | {cpu:.3g} | {wall:.3g} | {memory:.0f} | {', '.join(shown)} |")
+        if not arguments.only:
+            text += growing_reports.section(run, folder)
     arguments.output.write_text("\n".join(text) + "\n")
 
 

@@ -190,8 +190,7 @@ impl fmt::Debug for NoiseKey {
 /// other records or on their order. A repeated release gives the record the same value again.
 ///
 /// # Errors
-/// [`Error::Shape`] unless there is one id per record. Also the errors of `encode`, `perturb` and `decode` of
-/// the mechanism.
+/// [`Error::Shape`] unless there is one id per record. Also the errors of the mechanism's `release_records`.
 pub fn release_keyed(
     mechanism: &dyn LocalMechanism,
     records: &[f64],
@@ -205,9 +204,7 @@ pub fn release_keyed(
     }
     let mut released = Vec::with_capacity(records.len());
     for (record, id) in records.chunks(width).zip(ids) {
-        let mut point = mechanism.encode(record)?;
-        mechanism.perturb(&mut point, &mut key.stream(id.as_ref(), record))?;
-        released.extend(mechanism.decode(point)?);
+        released.extend(mechanism.release_records(record, &mut key.stream(id.as_ref(), record))?);
     }
     Ok(released)
 }

@@ -312,14 +312,11 @@ impl Decoder {
         })
     }
 
-    /// Returns the flat record that a reader of the written file would encode. It differs from `record` in
-    /// numbers that were rounded or clamped, and in categories, which become one-hot.
-    ///
-    /// # Errors
-    /// Same errors as [`decode`](Self::decode).
-    fn settled(&self, record: &[f64]) -> Result<Vec<f64>> {
-        check_width(self.layout.width(), record.len())?;
-        let mut settled = record.to_vec();
+    /// Turns the flat record `settled` into the record that a reader of the written file would encode. Its
+    /// numbers are rounded and clamped as in the file, and its categories become one-hot. `record` is scratch
+    /// space of the same length.
+    fn settle(&self, settled: &mut [f64], record: &mut [f64]) {
+        record.copy_from_slice(settled);
         for (column, made) in self.cells.iter().enumerate() {
             match (made, self.cell(column, made, record)) {
                 (Made::Number { place, scale, .. }, Cell::Null) => settled[*place] = scale.missing(),
@@ -338,7 +335,6 @@ impl Decoder {
                 (Made::Latent { .. }, _) => {}
             }
         }
-        Ok(settled)
     }
 
     /// Returns the table that a reader of the written file would encode. It differs from `table` in numbers
@@ -349,10 +345,10 @@ impl Decoder {
     /// records.
     pub fn settled_table(&self, table: &Table) -> Result<Table> {
         self.layout.check(table)?;
-        let width = self.layout.width().max(1);
-        let flat = self.layout.flat(table, 0..table.len());
-        let settled = flat.chunks(width).map(|record| self.settled(record));
-        self.layout.table_of(settled.collect::<Result<Vec<_>>>()?.concat())
+        let mut flat = self.layout.flat(table, 0..table.len());
+        let mut record = vec![0.0; self.layout.width()];
+        flat.chunks_mut(record.len().max(1)).for_each(|settled| self.settle(settled, &mut record));
+        self.layout.table_of(flat)
     }
 
     /// Layout of the flat records.

@@ -129,31 +129,53 @@ const TAYLOR: [u64; 21] = {
     coefficients
 };
 
+/// e^−x for a fixed-point number x < 2, by the Taylor series of this degree. For x < 1.4 and degree 20, or
+/// x < 1/16 and degree 9, coefficients, products and the remainder of the series add an error of less than
+/// three hundred units of 2⁻⁶³.
+const fn series(x: u64, degree: usize) -> u64 {
+    let (mut sum, mut j) = (0, degree + 1);
+    while j > 0 {
+        j -= 1;
+        sum = TAYLOR[j] - ((x as u128 * sum as u128) >> 63) as u64;
+    }
+    sum
+}
+
+/// e^−i/16 for i = 0, …, 22.
+const SIXTEENTHS: [u64; 23] = {
+    let mut values = [ONE; 23];
+    let mut i = 1;
+    while i < values.len() {
+        values[i] = series(i as u64 * (ONE / 16), 20);
+        i += 1;
+    }
+    values
+};
+
 /// ln 2 as a fixed-point number, rounded down: ⌊2⁶³·ln 2⌋.
 const LN_2: u64 = 0x58B9_0BFB_E8E7_BCD5;
 
 /// Fixed-point lower and upper bound on e^−x for every x that differs from `exponent` by a factor of at most
 /// 1 ± 2⁻⁴⁸. `exponent` is below 64.
 ///
-/// Let x = m·ln 2 + r for an integer m. A Taylor series of degree 20 gives e^−r, and m halvings give e^−x.
-/// The exponent has three errors: at most 2⁻⁴² from the allowed factor, 2⁻⁵⁷ from the rounding to fixed
-/// point, and m ≤ 92 units of 2⁻⁶³ from ln 2. Coefficients, products and the remainder of the series add an
-/// error of less than three hundred units. The total error of e^−r ≤ 1 is less than 2⁻⁴¹. Both bounds get a
-/// margin of 2⁻⁴⁰.
+/// Let x = m·ln 2 + i/16 + r for integers m and i, and r < 1/16. A Taylor series of degree 9 gives e^−r, a
+/// table gives e^−i/16, and m halvings of their product give e^−x. The exponent has three errors: at most
+/// 2⁻⁴² from the allowed factor, 2⁻⁵⁷ from the rounding to fixed point, and m ≤ 92 units of 2⁻⁶³ from ln 2.
+/// The series, the table and the product add an error of less than seven hundred units. The total error of
+/// e^−(i/16 + r) ≤ 1 is less than 2⁻⁴¹. Both bounds get a margin of 2⁻⁴⁰.
 fn exp_minus(exponent: f64) -> (u64, u64) {
     const ERROR: u64 = 1 << 23;
     let fixed = u128::from((exponent * (1u64 << 57) as f64) as u64) << 6;
-    // m is one less than the quotient, because the float may have been rounded up. The rest r is below 2·ln
-    // 2, where the series still has this accuracy.
+    // m is one less than the quotient, because the float may have been rounded up. The rest i/16 + r is then
+    // below 2·ln 2 < 23/16.
     let halvings = ((exponent * std::f64::consts::LOG2_E) as u64).saturating_sub(1);
     let rest = (fixed - u128::from(halvings) * u128::from(LN_2)) as u64;
-    let mut sum = 0;
-    for coefficient in TAYLOR.into_iter().rev() {
-        sum = coefficient - ((u128::from(rest) * u128::from(sum)) >> 63) as u64;
-    }
+    let (sixteenths, rest) = (rest / (ONE / 16), rest % (ONE / 16));
+    let product = u128::from(SIXTEENTHS[sixteenths as usize]) * u128::from(series(rest, 9));
+    let value = (product >> 63) as u64;
     let halvings = halvings as u32; // at most 92
-    let lower = (sum - ERROR).checked_shr(halvings).unwrap_or(0);
-    let upper = (sum + ERROR).checked_shr(halvings).unwrap_or(0) + 1;
+    let lower = value.saturating_sub(ERROR).checked_shr(halvings).unwrap_or(0);
+    let upper = (value + ERROR).checked_shr(halvings).unwrap_or(0) + 1;
     (lower, upper.min(ONE))
 }
 

@@ -2,32 +2,28 @@
 
 use rand_core::{Error, RngCore};
 
-/// Number of words that are drawn at a time.
-const AT_A_TIME: usize = 512;
+/// Number of words that are drawn at a time: the number of words that ChaCha20 generates together.
+const AT_A_TIME: usize = 32;
 
 /// A generator that returns the words of another generator, which it draws in bulk.
 pub(crate) struct Words<'a, R: ?Sized> {
     rng: &'a mut R,
     bytes: [u8; 8 * AT_A_TIME],
-    words: [u64; AT_A_TIME],
     taken: usize,
 }
 
 impl<'a, R: RngCore + ?Sized> Words<'a, R> {
     pub(crate) fn new(rng: &'a mut R) -> Self {
-        Self { rng, bytes: [0; 8 * AT_A_TIME], words: [0; AT_A_TIME], taken: AT_A_TIME }
+        Self { rng, bytes: [0; 8 * AT_A_TIME], taken: AT_A_TIME }
     }
 
-    /// The words that are drawn but not yet taken, at least one.
-    pub(crate) fn drawn(&mut self) -> &[u64] {
+    /// The words that are drawn but not yet taken, at least one, each in little-endian order.
+    pub(crate) fn drawn(&mut self) -> &[[u8; 8]] {
         if self.taken == AT_A_TIME {
             self.rng.fill_bytes(&mut self.bytes);
-            for (word, bytes) in self.words.iter_mut().zip(self.bytes.as_chunks().0) {
-                *word = u64::from_le_bytes(*bytes);
-            }
             self.taken = 0;
         }
-        &self.words[self.taken..]
+        &self.bytes.as_chunks().0[self.taken..]
     }
 
     /// Takes the first `words` words of [`drawn`](Self::drawn).
@@ -42,7 +38,7 @@ impl<R: RngCore + ?Sized> RngCore for Words<'_, R> {
     }
 
     fn next_u64(&mut self) -> u64 {
-        let word = self.drawn()[0];
+        let word = u64::from_le_bytes(self.drawn()[0]);
         self.skip(1);
         word
     }

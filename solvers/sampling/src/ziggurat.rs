@@ -139,12 +139,13 @@ impl Ziggurat {
         }
     }
 
-    /// Fills `draws` from `words`, one word per draw. It stops before the first draw that one word does not
-    /// decide. Returns the number of draws.
+    /// Fills `draws` from little-endian `words`, one word per draw. It stops before the first draw that one
+    /// word does not decide. Returns the number of draws.
     #[inline]
-    fn run_below(&self, words: &[u64], draws: &mut [i64]) -> usize {
+    fn run_below(&self, words: &[[u8; 8]], draws: &mut [i64]) -> usize {
         let layers = &*self.layers;
         for (at, (&word, draw)) in words.iter().zip(draws.iter_mut()).enumerate() {
+            let word = u64::from_le_bytes(word);
             let (digits, sign) = (word & !1, (word & 1) as i64);
             let left = u128::from(digits) * layers.len() as u128;
             let layer = &layers[(left >> 64) as usize];
