@@ -12,7 +12,7 @@ use scumble_vlm as _;
 
 /// Sorted names of the plugins that this crate links. No other list of these names exists; tests compare the
 /// registry with this one. A new mechanism needs faulty variants in `integration-tests/tests/variants`.
-pub const NAMES: [&str; 35] = [
+pub const NAMES: [&str; 36] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
@@ -38,6 +38,7 @@ pub const NAMES: [&str; 35] = [
     "perfect-secrecy",
     "piecewise",
     "privacy-agnostic",
+    "private-additive",
     "private-logistic",
     "private-ridge",
     "randomized-response",

@@ -212,7 +212,7 @@ impl Comparison {
         let probes = self.probes(&options, &brief)?;
         check_alike(candidate, &probes)?;
         self.check_learned(candidate, probes[0].mechanism())?;
-        self.check_family(candidate, probes[0].mechanism())?;
+        self.check_learner(candidate, probes[0].mechanism())?;
         let (name, guarantee) = (candidate.plugin.name, probes[0].mechanism().guarantee());
         let requested = asked(self.protect, &candidate.parameters);
         let arrangement = Arrangement::choose(name, &guarantee, self.data.domain.target(), requested)?;
@@ -287,12 +287,13 @@ impl Comparison {
         rehearsal.best(&pairs, epsilon)
     }
 
-    /// Checks, for a mechanism that releases a model, that the comparison has a model of the released family,
-    /// such as logistic regression. No model of another family can be scored on such a release.
-    fn check_family(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
-        match probe.releases().family() {
-            Some(family) if !self.models.iter().any(|model| model.name() == family) => {
-                let reason = format!("it releases a model, and its family, {family:?}, is not compared");
+    /// Checks, for a mechanism that releases a model, that the comparison has the learner beside which this
+    /// model is scored, such as logistic regression.
+    fn check_learner(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
+        match probe.releases().learner() {
+            Some(learner) if !self.models.iter().any(|model| model.name() == learner) => {
+                let reason =
+                    format!("it releases a model, and the learner beside it, {learner:?}, is not compared");
                 Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into())
             }
             _ => Ok(()),

@@ -75,12 +75,11 @@ impl Scorer {
         trial == 0 || *self != Self::Audit
     }
 
-    /// Returns true if the object can be scored on a release. `family` is the family of a released model,
-    /// such as `logistic`, and `None` for any other release. A [`Model`] of another family cannot be scored
-    /// on a released model.
-    pub(super) fn is_of(&self, family: Option<&str>) -> bool {
-        match (self, family) {
-            (Self::Model(model), Some(family)) => model.name() == family,
+    /// Returns true if the object can be scored on a release. `learner` is the name of the [`Model`] beside
+    /// which a released model is scored, such as `logistic`, and `None` for any other release.
+    pub(super) fn is_beside(&self, learner: Option<&str>) -> bool {
+        match (self, learner) {
+            (Self::Model(model), Some(learner)) => model.name() == learner,
             _ => true,
         }
     }

@@ -204,7 +204,7 @@ impl Comparison {
         let trial = Trial::new(self, cell, number)?;
         let score = |at: usize| {
             let scorer = &cell.scorers[at];
-            if !(scorer.takes_part_in(number) && scorer.is_of(cell.mechanism().releases().family())) {
+            if !(scorer.takes_part_in(number) && scorer.is_beside(cell.mechanism().releases().learner())) {
                 return Ok(Scored::default());
             }
             let scored = trial.scored(scorer)?;

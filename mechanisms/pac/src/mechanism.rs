@@ -199,7 +199,7 @@ impl CuratorMechanism for PacStatistics {
 
     fn releases(&self) -> Releases {
         match (self.computed.family(), &self.state.statistic) {
-            (Some(family), _) => Releases::Model { family },
+            (Some(family), _) => Releases::Model { family, learner: family },
             (None, Statistic::Marginals { .. }) => Releases::Synthetic { values: ValuesIn::Bins },
             (None, _) => Releases::Synthetic { values: ValuesIn::Units },
         }

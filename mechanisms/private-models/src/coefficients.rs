@@ -63,29 +63,13 @@ impl Coefficients {
         let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
         let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
         layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
-        let rows = match domain.target() {
-            TargetDomain::Class { levels } if levels.len() > 2 => levels.len(),
-            _ => 1,
-        };
-        if table.len() != rows {
-            let found = table.len();
-            return Err(Error::shape(format!("the model has {found} rows, and its target needs {rows}")));
-        }
+        check_rows(domain, table)?;
         Ok(Self { domain: domain.clone(), matrix: values })
     }
 
     /// Returns the release that consists of this model in place of records.
     pub(crate) fn outcome(self, guarantee: Guarantee) -> Result<Outcome> {
-        let table = self.table()?;
-        let unknown = |width| NoiseDistribution::Unknown { width };
-        let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
-        Ok(Outcome::Model(Release {
-            table,
-            guarantee,
-            noise,
-            key: Key::Model(Arc::new(self)),
-            counted_tables: vec![],
-        }))
+        Ok(released(self.table()?, guarantee, Arc::new(self)))
     }
 
     /// Returns the coefficients as a table with a row for each output, for features in the units of the
@@ -118,40 +102,77 @@ fn column_names(domain: &RecordDomain) -> Vec<String> {
 
 impl ReleasedModel for Coefficients {
     fn predict(&self, clean: &Table) -> Result<Target> {
-        let scores = self.scores(clean)?;
-        Ok(match self.domain.target() {
-            TargetDomain::Class { .. } => Target::Class(
-                scores.outer_iter().map(|row| largest(&row.to_vec())).collect::<Array1<usize>>(),
-            ),
-            TargetDomain::Real { .. } => Target::Real(scores.column(0).to_owned()),
-            _ => return Err(Error::shape("a linear model predicts a number or a class")),
-        })
+        predictions(&self.domain, self.scores(clean)?)
     }
 
     fn scores(&self, clean: &Table) -> Result<Array2<f64>> {
-        let outputs = self.outputs(clean)?;
-        Ok(match self.domain.target() {
-            TargetDomain::Real { lower, upper } => outputs.mapv(|value| value.clamp(*lower, *upper)),
-            _ if outputs.ncols() == 1 => {
-                let second = outputs.mapv(|logit| 1.0 / (1.0 + (-logit).exp()));
-                concatenate![Axis(1), 1.0 - &second, second]
-            }
-            _ => {
-                let mut shares = outputs;
-                for mut row in shares.outer_iter_mut() {
-                    let softmax = softmax(row.view());
-                    row.assign(&softmax);
-                }
-                shares
-            }
-        })
+        Ok(scores(&self.domain, self.outputs(clean)?))
     }
 }
 
-/// Returns the probabilities proportional to the exponentials of `logits`.
-pub(crate) fn softmax(logits: ArrayView1<f64>) -> Array1<f64> {
-    let most = logits.fold(f64::NEG_INFINITY, |most, &logit| most.max(logit));
-    let shares = logits.mapv(|logit| (logit - most).exp());
-    let sum = shares.sum();
-    shares / sum
+/// Returns the release that consists of `model`, whose coefficients are `table`.
+pub(crate) fn released(table: Table, guarantee: Guarantee, model: Arc<dyn ReleasedModel>) -> Outcome {
+    let unknown = |width| NoiseDistribution::Unknown { width };
+    let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
+    Outcome::Model(Release { table, guarantee, noise, key: Key::Model(model), counted_tables: vec![] })
+}
+
+/// Number of outputs of a model of the target of `domain`: one for a number or two classes, else one per
+/// class.
+pub(crate) fn output_count(domain: &RecordDomain) -> usize {
+    match domain.target() {
+        TargetDomain::Class { levels } if levels.len() > 2 => levels.len(),
+        _ => 1,
+    }
+}
+
+/// Checks that the table of a model's coefficients has a row for each output.
+///
+/// # Errors
+/// [`Error::Shape`] if it has another number of rows.
+pub(crate) fn check_rows(domain: &RecordDomain, table: &Table) -> Result<()> {
+    let (found, rows) = (table.len(), output_count(domain));
+    if found != rows {
+        return Err(Error::shape(format!("the model has {found} rows, and its target needs {rows}")));
+    }
+    Ok(())
+}
+
+/// Predicted targets, from the scores of records.
+///
+/// # Errors
+/// [`Error::Shape`] if the target of `domain` is neither a number nor a class.
+pub(crate) fn predictions(domain: &RecordDomain, scores: Array2<f64>) -> Result<Target> {
+    Ok(match domain.target() {
+        TargetDomain::Class { .. } => {
+            Target::Class(scores.outer_iter().map(|row| largest(&row.to_vec())).collect::<Array1<usize>>())
+        }
+        TargetDomain::Real { .. } => Target::Real(scores.column(0).to_owned()),
+        _ => return Err(Error::shape("a linear model predicts a number or a class")),
+    })
+}
+
+/// Scores of records, from the outputs of a model (n × outputs): the probability of each class, or the number
+/// within its bounds.
+pub(crate) fn scores(domain: &RecordDomain, outputs: Array2<f64>) -> Array2<f64> {
+    match domain.target() {
+        TargetDomain::Real { lower, upper } => outputs.mapv(|value| value.clamp(*lower, *upper)),
+        _ if outputs.ncols() == 1 => {
+            let second = outputs.mapv(|logit| 1.0 / (1.0 + (-logit).exp()));
+            concatenate![Axis(1), 1.0 - &second, second]
+        }
+        _ => {
+            let mut shares = outputs.as_standard_layout().into_owned();
+            shares.outer_iter_mut().for_each(|mut row| row.as_slice_mut().into_iter().for_each(softmax));
+            shares
+        }
+    }
+}
+
+/// Replaces `logits` by the probabilities proportional to their exponentials.
+pub(crate) fn softmax(logits: &mut [f64]) {
+    let most = logits.iter().fold(f64::NEG_INFINITY, |most, &logit| most.max(logit));
+    logits.iter_mut().for_each(|logit| *logit = (*logit - most).exp());
+    let sum: f64 = ArrayView1::from(&*logits).sum();
+    logits.iter_mut().for_each(|share| *share /= sum);
 }

@@ -1,26 +1,17 @@
 //! Gradient descent on noisy sums of the clipped gradients of all records. Gradients and sums consist of
 //! integers.
 
+use crate::basis::{Basis, Packed};
 use crate::coefficients::softmax;
-use crate::encoding::{Encoding, ONE};
+use crate::encoding::{ONE, in_blocks_of_records};
 use crate::noise::{STEP, SumNoise};
+use crate::schedule::Schedule;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
 use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, interrupt, local};
 use std::io::{Read, Seek, Write};
 use tempfile::SpooledTempFile;
-
-/// Parameters of the gradient descent of a logistic regression.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Schedule {
-    /// Number of gradient steps; each step uses all records.
-    pub(crate) steps: usize,
-    /// C, the upper limit for the norm of a record's gradient.
-    pub(crate) clipping_norm: f64,
-    /// Learning rate: the factor by which the mean gradient is multiplied in a step of the weights.
-    pub(crate) learning_rate: f64,
-}
 
 /// Largest number of bytes of packed records in memory. Beyond it, all packed records are in a temporary
 /// file.
@@ -33,21 +24,18 @@ const AT_ONCE: usize = 1 << 22;
 ///
 /// If the records take more than [`IN_MEMORY`] bytes, they are in a temporary file without a name, which only
 /// its owner may read. Memory use is then independent of the number of records.
-pub(crate) struct Lesson<'e> {
-    encoding: &'e Encoding,
+pub(crate) struct Lesson<'b> {
+    basis: &'b Basis,
     packed: SpooledTempFile,
     records: usize,
-    /// Number of coordinates of an encoded record z ([`Encoding`]) without the target: 1 + d for d features.
-    width: usize,
-    /// Number of outputs: one for two classes, else one per class.
+    /// Number of outputs: one for a number or two classes, else one per class.
     outputs: usize,
 }
 
-impl<'e> Lesson<'e> {
+impl<'b> Lesson<'b> {
     /// Creates training data without records.
-    pub(crate) fn new(encoding: &'e Encoding, outputs: usize) -> Self {
-        let width = 1 + encoding.layout.columns.len();
-        Self { encoding, packed: SpooledTempFile::new(IN_MEMORY), records: 0, width, outputs }
+    pub(crate) fn new(basis: &'b Basis, outputs: usize) -> Self {
+        Self { basis, packed: SpooledTempFile::new(IN_MEMORY), records: 0, outputs }
     }
 
     /// Adds flat records.
@@ -57,9 +45,17 @@ impl<'e> Lesson<'e> {
     /// infinity. [`Error::TemporaryFile`] if the temporary file cannot be written, [`Error::Interrupted`]
     /// after an interrupt.
     pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
-        for block in self.encoding.packed(records)? {
+        let width = self.basis.flat_width();
+        let blocks = in_blocks_of_records(width, records, |block| {
+            let mut packed = Vec::with_capacity(block.len() / width.max(1) * self.basis.packed_width());
+            block
+                .chunks_exact(width)
+                .try_for_each(|record| self.basis.pack(&mut record.to_vec(), &mut packed))?;
+            Ok(packed)
+        })?;
+        for block in blocks {
             self.packed.write_all(&block).map_err(Error::TemporaryFile)?;
-            self.records += block.len() / self.encoding.packed_width();
+            self.records += block.len() / self.basis.packed_width();
         }
         Ok(())
     }
@@ -68,8 +64,8 @@ impl<'e> Lesson<'e> {
         self.records
     }
 
-    /// Returns the sum of the clipped gradients of all records at `weights` (outputs × (1 + d) for d
-    /// features), as integers in units of 2⁻⁴⁰.
+    /// Returns the sum of the clipped gradients of all records at `weights` (outputs × features), as integers
+    /// in units of 2⁻⁴⁰. The loss is the logistic loss for classes, and half the squared error for numbers.
     ///
     /// Each clipped gradient is a vector of integers in units of 2⁻⁴⁰. Its ℓ₂ norm is at most C =
     /// `clipping_norm`, despite float errors. The sums over two tables that differ in one replaced record are
@@ -79,29 +75,29 @@ impl<'e> Lesson<'e> {
     /// [`Error::TemporaryFile`] if the temporary file cannot be read, [`Error::Interrupted`] after an
     /// interrupt.
     pub(crate) fn gradient(&mut self, weights: &Array2<f64>, clipping_norm: f64) -> Result<Vec<i128>> {
-        let Self { encoding, width, .. } = *self;
-        let count = self.outputs * width;
-        let classes = encoding.width() - width;
+        let (basis, count) = (self.basis, weights.len());
+        let record_width = basis.packed_width();
         let block_sum = |packed: &[u8]| {
-            let (mut sum, mut whole) = (vec![0i64; count], vec![0; encoding.width()]);
-            for record in packed.chunks_exact(encoding.packed_width()) {
-                encoding.unpack(record, &mut whole);
-                let (z, class) = whole.split_at(width);
-                let class = class.iter().position(|x| *x == ONE).unwrap_or(classes);
-                let residuals = clipped(&residuals(weights, z, class), z, clipping_norm);
-                for (sums, residual) in sum.chunks_exact_mut(width).zip(residuals) {
-                    sums.iter_mut().zip(z).for_each(|(sum, z)| *sum += residual * z);
+            let (mut sum, mut residuals) = (vec![0i64; count], vec![]);
+            for record in packed.chunks_exact(record_width) {
+                let record = basis.unpacked(record);
+                basis.residuals(weights, &record, &mut residuals);
+                clip(&mut residuals, &record, clipping_norm);
+                for (sums, residual) in sum.chunks_exact_mut(basis.width()).zip(&residuals) {
+                    let residual = *residual as i64;
+                    sums[0] += residual * ONE;
+                    record.entries().for_each(|(at, value)| sums[at] += residual * value);
                 }
             }
             sum
         };
-        let block = local::BLOCK * encoding.packed_width();
+        let block = local::BLOCK * record_width;
         let mut sum = vec![0i128; count];
         // Several blocks, and the sum of each block, are in memory at the same time.
         let blocks = (AT_ONCE / block.max(count * size_of::<i64>())).max(rayon::current_num_threads());
-        let mut packed = vec![0; (blocks * block).min(self.records * encoding.packed_width())];
+        let mut packed = vec![0; (blocks * block).min(self.records * record_width)];
         self.packed.rewind().map_err(Error::TemporaryFile)?;
-        let mut left = self.records * encoding.packed_width();
+        let mut left = self.records * record_width;
         while left > 0 {
             interrupt::check()?;
             let packed = &mut packed[..left.min(blocks * block)];
@@ -115,40 +111,49 @@ impl<'e> Lesson<'e> {
     }
 }
 
-/// Returns the residual of each output for a record: the predicted probability less the indicator of the true
-/// class.
-fn residuals(weights: &Array2<f64>, z: &[i64], class: usize) -> Vec<f64> {
-    let logit = |weights: ArrayView1<f64>| {
-        weights.iter().zip(z).map(|(w, z)| w * *z as f64).sum::<f64>() / ONE as f64
-    };
-    let logits: Vec<f64> = weights.outer_iter().map(logit).collect();
-    match logits[..] {
-        [logit] => vec![1.0 / (1.0 + (-logit).exp()) - class as f64],
-        _ => {
-            let mut shares = softmax(ArrayView1::from(&logits)).to_vec();
-            if let Some(own) = shares.get_mut(class) {
+impl Basis {
+    /// Writes the residual of each output for a record into `residuals`: the predicted probability less the
+    /// indicator of the true class, or the predicted number less the true one.
+    fn residuals(&self, weights: &Array2<f64>, record: &Packed, residuals: &mut Vec<f64>) {
+        let output = |weights: ArrayView1<f64>| {
+            let constant = weights[0] * ONE as f64;
+            record.entries().fold(constant, |sum, (at, value)| sum + weights[at] * value as f64) / ONE as f64
+        };
+        residuals.clear();
+        residuals.extend(weights.outer_iter().map(output));
+        if !self.has_classes() {
+            residuals.iter_mut().for_each(|output| *output -= record.number());
+        } else if let [output] = &mut residuals[..] {
+            *output = 1.0 / (1.0 + (-*output).exp()) - record.class() as f64;
+        } else {
+            softmax(residuals);
+            if let Some(own) = residuals.get_mut(record.class()) {
                 *own -= 1.0;
             }
-            shares
         }
     }
 }
 
-/// Returns the residuals as integers in units of 2⁻²⁰. They are scaled down such that the gradient, the
-/// products of the residuals with `z`, has a norm of at most `norm`.
+/// Replaces the residuals by whole multiples of 2⁻²⁰, in these units. They are scaled down such that the
+/// gradient, the products of the residuals with the features, has a norm of at most `norm`.
 ///
-/// The norm is checked on the integers. A gradient that is still too long, or that is not a number, becomes
-/// zero.
-fn clipped(residuals: &[f64], z: &[i64], norm: f64) -> Vec<i64> {
-    let length = |numbers: &[i64]| numbers.iter().map(|&x| i128::from(x) * i128::from(x)).sum::<i128>();
-    let z_squared = length(z);
-    let found = residuals.iter().map(|r| r * r).sum::<f64>().sqrt() * (z_squared as f64).sqrt() / ONE as f64;
+/// The norm is checked on integers. A gradient that is still too long, or that is not a number, becomes zero.
+fn clip(residuals: &mut [f64], record: &Packed, norm: f64) {
+    let constant = i128::from(ONE * ONE);
+    let features = record.entries().fold(constant, |sum, (_, value)| sum + i128::from(value * value));
+    let found = residuals.iter().map(|r| r * r).sum::<f64>().sqrt() * (features as f64).sqrt() / ONE as f64;
     let share = (norm / found).min(1.0) * ONE as f64;
-    // Casts round toward zero, and NaN becomes zero.
-    let steps: Vec<i64> = residuals.iter().map(|r| ((r * share) as i64).clamp(-ONE, ONE)).collect();
+    let mut squares = 0i128;
+    for residual in residuals.iter_mut() {
+        // Casts round toward zero, and NaN becomes zero.
+        let whole = ((*residual * share) as i64).clamp(-ONE, ONE);
+        squares += i128::from(whole * whole);
+        *residual = whole as f64;
+    }
     let most = (norm / STEP).floor() as i128;
-    let is_short = length(&steps).checked_mul(z_squared).is_some_and(|square| square <= most * most);
-    if is_short { steps } else { vec![0; residuals.len()] }
+    if squares.checked_mul(features).is_none_or(|square| square > most * most) {
+        residuals.fill(0.0);
+    }
 }
 
 /// Returns the noise for each step on the sum of gradients, which has `dim` coordinates. All steps of
@@ -227,22 +232,30 @@ pub(crate) fn log_likelihood(
 /// State of the descent: the current weights, and their sum over the second half of the steps.
 struct Path {
     weights: Array2<f64>,
+    /// Last step of the weights.
+    last: Array2<f64>,
     /// Sum of the weights over the second half of the steps.
     sum: Array2<f64>,
     rate: f64,
+    momentum: f64,
     done: usize,
     steps: usize,
 }
 
 impl Path {
     fn new(lesson: &Lesson, schedule: Schedule) -> Self {
-        let zero = Array2::zeros((lesson.outputs, lesson.width));
-        let rate = schedule.learning_rate / lesson.len() as f64;
-        Self { weights: zero.clone(), sum: zero, rate, done: 0, steps: schedule.steps }
+        let Schedule { steps, learning_rate, momentum, .. } = schedule;
+        let zero = Array2::zeros((lesson.outputs, lesson.basis.width()));
+        let rate = learning_rate / lesson.len() as f64;
+        Self { weights: zero.clone(), last: zero.clone(), sum: zero, rate, momentum, done: 0, steps }
     }
 
     fn step(&mut self, gradient: &[f64]) {
-        self.weights.iter_mut().zip(gradient).for_each(|(weight, g)| *weight -= self.rate * g);
+        self.last
+            .iter_mut()
+            .zip(gradient)
+            .for_each(|(last, g)| *last = self.momentum * *last - self.rate * g);
+        self.weights += &self.last;
         self.done += 1;
         if self.done > self.steps / 2 {
             self.sum += &self.weights;
@@ -251,5 +264,40 @@ impl Path {
 
     fn mean(&self) -> Array2<f64> {
         &self.sum / (self.steps - self.steps / 2).max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+    use scumble_core::{Domain, TargetDomain};
+
+    proptest! {
+        /// The gradient of one record is at most C long, and is zero or C long if it was longer.
+        #[test]
+        fn the_gradient_of_a_record_is_clipped(
+            x in 0.0f64..=1.0,
+            class in 0usize..3,
+            weights in proptest::collection::vec(-100.0f64..100.0, 3 * 6),
+            norm in 1e-3f64..4.0,
+        ) {
+            let levels = (0..3).map(|level| level.to_string()).collect();
+            let domain = scumble_testing::records(Domain::unit_box(1), TargetDomain::Class { levels });
+            let basis = Basis::new("a test", &domain, Some(&[vec![0.0, 0.3, 0.9, 1.0]])).unwrap();
+            let weights = Array2::from_shape_vec((3, basis.width()), weights).unwrap();
+            let length = |norm: f64| {
+                let mut lesson = Lesson::new(&basis, 3);
+                let mut record = [x, 0.0, 0.0, 0.0];
+                record[1 + class] = 1.0;
+                lesson.add(&record).unwrap();
+                let gradient = lesson.gradient(&weights, norm).unwrap();
+                gradient.into_iter().map(|g| (g as f64 * STEP).powi(2)).sum::<f64>().sqrt()
+            };
+            let (clipped, whole) = (length(norm), length(1e3));
+            prop_assert!(clipped <= norm * (1.0 + 1e-12), "{} of {}", clipped, norm);
+            prop_assert!((clipped - whole.min(norm)).abs() < 1e-4, "{} of {} and {}", clipped, whole, norm);
+        }
     }
 }

@@ -160,60 +160,32 @@ impl Encoding {
         compute: impl Fn(&mut dyn Iterator<Item = Result<Vec<i64>>>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let width = self.scales.len();
-        if !records.len().is_multiple_of(width.max(1)) {
-            let problem =
-                format!("{} values are not a whole number of records of {width} values each", records.len());
-            return Err(Error::shape(problem));
-        }
-        let compute_block = |block: &[f64]| {
-            interrupt::check()?;
+        in_blocks_of_records(width, records, |block| {
             compute(&mut block.chunks_exact(width).map(|record| self.integers(&mut record.to_vec())))
-        };
-        records.par_chunks(local::BLOCK * width.max(1)).map(compute_block).collect()
-    }
-
-    /// Number of bytes of a packed record.
-    pub(crate) fn packed_width(&self) -> usize {
-        size_of::<u32>() * (self.numbers() + self.groups.len())
-    }
-
-    /// Packs flat records into bytes, one vector for each block of `BLOCK` consecutive records. A record has
-    /// four bytes for each number, in units of 2⁻²⁰, and four bytes for the index of the level of each group.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
-    /// infinity, [`Error::Interrupted`] after an interrupt.
-    pub(crate) fn packed(&self, records: &[f64]) -> Result<Vec<Vec<u8>>> {
-        self.blocks(records, |vectors| {
-            let mut bytes = vec![];
-            for z in vectors {
-                let z = &z?[1..];
-                let numbers = z.iter().zip(&self.scales).filter(|(_, scale)| scale.is_some());
-                numbers.for_each(|(x, _)| bytes.extend((*x as i32).to_le_bytes()));
-                for group in &self.groups {
-                    let level = z[group.clone()].iter().position(|x| *x == ONE);
-                    bytes.extend(level.map_or(u32::MAX, |level| level as u32).to_le_bytes());
-                }
-            }
-            Ok(bytes)
         })
     }
+}
 
-    /// Writes the encoded vector of a packed record into `z`, as integers in units of 2⁻²⁰.
-    pub(crate) fn unpack(&self, packed: &[u8], z: &mut [i64]) {
-        let mut words = packed.as_chunks::<4>().0.iter();
-        z.fill(0);
-        z[0] = ONE;
-        let numbers = z[1..].iter_mut().zip(&self.scales).filter(|(_, scale)| scale.is_some());
-        for ((x, _), word) in numbers.zip(words.by_ref()) {
-            *x = i32::from_le_bytes(*word).into();
-        }
-        for (group, word) in self.groups.iter().zip(words) {
-            if let Some(x) = z[1..][group.clone()].get_mut(u32::from_le_bytes(*word) as usize) {
-                *x = ONE;
-            }
-        }
+/// Calls `compute` with each block of `BLOCK` consecutive flat records of `width` values each, on all cores.
+///
+/// # Errors
+/// [`Error::Shape`] if the values are not a whole number of records, [`Error::Interrupted`] after an
+/// interrupt. Any error of `compute`.
+pub(crate) fn in_blocks_of_records<T: Send>(
+    width: usize,
+    records: &[f64],
+    compute: impl Fn(&[f64]) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    if !records.len().is_multiple_of(width.max(1)) {
+        let problem =
+            format!("{} values are not a whole number of records of {width} values each", records.len());
+        return Err(Error::shape(problem));
     }
+    let compute_block = |block: &[f64]| {
+        interrupt::check()?;
+        compute(block)
+    };
+    records.par_chunks(local::BLOCK * width.max(1)).map(compute_block).collect()
 }
 
 /// Upper triangle of the exact sum Σ zzᵀ over the encoded vectors z of all added records ([`Encoding`]), as

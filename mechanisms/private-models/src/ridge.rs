@@ -259,7 +259,7 @@ impl CuratorMechanism for PrivateRidge {
     }
 
     fn releases(&self) -> Releases {
-        Releases::Model { family: "ridge" }
+        Releases::Model { family: "ridge", learner: "ridge" }
     }
 
     fn start(&self) -> Box<dyn Accumulator + '_> {

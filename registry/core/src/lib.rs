@@ -97,7 +97,7 @@ pub use mechanism::{
     Statistics, ValuesIn, collected, in_blocks, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
-pub use plugin::{Example, NoParameters, Plugin, parse_parameters};
+pub use plugin::{Example, NoParameters, Plugin, parse_parameters, split_parameters};
 pub use polytope::signed_sums;
 pub use portion::{Portion, Protect};
 pub use profile::PrivacyProfile;

@@ -7,8 +7,8 @@ use crate::{
     TargetDomain, Volunteers, nearest_name,
 };
 use ndarray::Array2;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -223,6 +223,20 @@ pub struct NoParameters {}
 /// [`Error::Parameter`] if a name or a value does not fit `P`.
 pub fn parse_parameters<P: DeserializeOwned>(plugin: &str, parameters: Value) -> Result<P> {
     serde_json::from_value(parameters).map_err(|problem| Error::parameter(plugin, problem))
+}
+
+/// Reads the parameter `name`, if it is given, and all other parameters as `P`. The type `P` refuses unknown
+/// names (`#[serde(deny_unknown_fields)]`), which it cannot do as a flattened field.
+///
+/// # Errors
+/// An error of `deserializer` if a name or a value does not fit.
+pub fn split_parameters<'de, D: Deserializer<'de>, T: DeserializeOwned, P: DeserializeOwned>(
+    deserializer: D,
+    name: &str,
+) -> std::result::Result<(Option<T>, P), D::Error> {
+    let mut others = Map::deserialize(deserializer)?;
+    let own = others.remove(name).map_or(Ok(None), serde_json::from_value).map_err(D::Error::custom)?;
+    Ok((own, serde_json::from_value(Value::Object(others)).map_err(D::Error::custom)?))
 }
 
 /// State that `learn` returns, in the JSON form that is saved.

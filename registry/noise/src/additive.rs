@@ -6,11 +6,10 @@ use schemars::JsonSchema;
 use scumble_core::{
     Brief, Budget, Claim, DescribedNoise, Distance, Domain, Error, Factor, Guarantee, LocalDp,
     LocalMechanism, Noise, Output, Perturbation, Portion, Protect, RecordDomain, Releases, Result, Stream,
-    Unit,
+    Unit, split_parameters,
 };
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
 use std::fmt::Debug;
 
 /// Noise that is added to the numbers of a record, and does not depend on them. To define a mechanism that
@@ -170,10 +169,7 @@ pub struct NoiseParameters<P> {
 /// (`#[serde(deny_unknown_fields)]`).
 impl<'de, P: DeserializeOwned> Deserialize<'de> for NoiseParameters<P> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let mut own = Map::deserialize(deserializer)?;
-        let protect =
-            own.remove("protect").map_or(Ok(None), serde_json::from_value).map_err(D::Error::custom)?;
-        let own = serde_json::from_value(Value::Object(own)).map_err(D::Error::custom)?;
+        let (protect, own) = split_parameters(deserializer, "protect")?;
         Ok(Self { protect, own })
     }
 }

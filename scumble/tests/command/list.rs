@@ -24,6 +24,7 @@ fn the_list_and_the_descriptions_agree() {
 fn the_printed_design_command_runs() {
     for (name, data, target) in [
         ("private-logistic", "iris", "species"),
+        ("private-additive", "diabetes", "progression"),
         ("noisy-marginals", "iris", "species"),
         ("mst", "iris", "species"),
         ("private-ridge", "diabetes", "progression"),

@@ -7,7 +7,7 @@ use scumble_core::{
     Brief, Budget, CuratorMechanism, Designed, Domain, Error, Plugin, Randomness, RecordDomain, Release,
     ReleasedModel, Releases, Table, Target, TargetDomain,
 };
-use scumble_private_models::{PRIVATE_LOGISTIC, PrivateLogistic, PrivateRidge};
+use scumble_private_models::{GradientModel, PRIVATE_ADDITIVE, PRIVATE_LOGISTIC, PrivateRidge};
 use serde_json::json;
 
 const SEED: u64 = 5;
@@ -87,7 +87,7 @@ fn a_logistic_regression_is_released_for_two_classes_and_for_several() {
         let x = records(4000, 2);
         let labels = x.outer_iter().map(|x| ((x[0] / 10.0 + x[1]) / 2.0 * levels as f64) as usize).collect();
         let people = table(&domain, x, Target::Class(labels));
-        let release = released(&PrivateLogistic::new(domain, budget(4.0, 1e-6)).unwrap(), &people);
+        let release = released(&GradientModel::logistic(domain, budget(4.0, 1e-6)).unwrap(), &people);
         assert_eq!(release.table.len(), if levels == 2 { 1 } else { levels });
         let scores = model(&release).scores(&people).unwrap();
         assert_eq!(scores.dim(), (4000, levels));
@@ -137,33 +137,96 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_ridge_regression() {
     }
 }
 
-/// Faulty variants of one step on records that consist of the intercept only, so that two different classes
-/// have opposite gradients of norm C.
+/// Faulty variants of one step on records that consist of the intercept only, so that two different classes,
+/// or the two bounds of a number, have opposite gradients of norm C.
 ///
 /// The variants have half of the noise, 0.6 of it, and √½ of it. With 0.6, gradients are as long as a
 /// sample's, 0.6·C. With √½, the norm of a record forgets the intercept, so gradients are too long by this
 /// factor.
 #[test]
-fn noise_for_too_small_a_sensitivity_is_caught_in_a_logistic_regression() {
-    let domain = RecordDomain::new(vec![], Domain::empty(), classes(2)).unwrap();
-    let labels = (0..40).map(|row| usize::from(row % 3 == 0)).collect();
-    let people = table(&domain, Array2::zeros((40, 0)), Target::Class(labels));
-    for share in [0.5, 0.6, 0.707] {
-        let design = |epsilon| {
-            let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));
-            let design = PRIVATE_LOGISTIC.design(&json!({"steps": 1}), &brief).unwrap();
-            design.mechanism().downcast_ref::<PrivateLogistic>().unwrap().clone()
-        };
-        let (honest, faulty) = with_less_noise(share, design);
-        assert!(is_broken(&Variant::designed(honest, faulty), &people), "{share}");
+fn noise_for_too_small_a_sensitivity_is_caught_in_a_descent() {
+    let labels = |row: usize| usize::from(row.is_multiple_of(3));
+    let number = TargetDomain::Real { lower: 0.0, upper: 1.0 };
+    for (plugin, kind, target) in [
+        (PRIVATE_LOGISTIC, classes(2), Target::Class((0..40).map(labels).collect())),
+        (PRIVATE_ADDITIVE, classes(2), Target::Class((0..40).map(labels).collect())),
+        (PRIVATE_ADDITIVE, number, Target::Real((0..40).map(|row| labels(row) as f64).collect())),
+    ] {
+        let domain = RecordDomain::new(vec![], Domain::empty(), kind).unwrap();
+        let people = table(&domain, Array2::zeros((40, 0)), target);
+        for share in [0.5, 0.6, 0.707] {
+            let design = |epsilon| {
+                let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));
+                let design = plugin.design(&json!({"steps": 1}), &brief).unwrap();
+                design.mechanism().downcast_ref::<GradientModel>().unwrap().clone()
+            };
+            let (honest, faulty) = with_less_noise(share, design);
+            assert!(is_broken(&Variant::designed(honest, faulty), &people), "{}, {share}", plugin.name);
+        }
     }
+}
+
+fn additive(domain: &RecordDomain, people: &Table, bins: Option<usize>) -> Release {
+    let mut brief = Brief::new(domain.clone(), budget(4.0, 1e-6));
+    brief.people = Some(people.len());
+    brief.bins = bins.into_iter().map(|bins| ("x2".to_owned(), bins)).collect();
+    let design = PRIVATE_ADDITIVE.design(&json!({}), &brief).unwrap();
+    let release = design.mechanism().release(people, &mut Randomness::seeded(SEED)).unwrap();
+    // The table of a release is enough to rebuild its model.
+    let read = design.mechanism().model_of(&release.table).unwrap();
+    assert_eq!(read.scores(people).unwrap(), model(&release).scores(people).unwrap());
+    release
+}
+
+/// A class that depends on the distance of a number from its middle, where a linear model is no better than a
+/// constant.
+#[test]
+fn an_additive_model_learns_what_rises_and_falls() {
+    for levels in [2, 3] {
+        let domain = domain(2, classes(levels));
+        let x = records(4000, 2);
+        let distance = |x: f64| ((2.0 * x - 1.0).abs() * levels as f64) as usize;
+        let labels = x.column(1).mapv(|x| distance(x).min(levels - 1));
+        let people = table(&domain, x, Target::Class(labels.clone()));
+        let share = |release: &Release| {
+            let Target::Class(found) = model(release).predict(&people).unwrap() else { panic!() };
+            found.iter().zip(&labels).filter(|(found, truth)| found == truth).count() as f64 / 4000.0
+        };
+        let linear = released(&GradientModel::logistic(domain.clone(), budget(4.0, 1e-6)).unwrap(), &people);
+        let (additive, linear) = (share(&additive(&domain, &people, None)), share(&linear));
+        assert!(additive > 0.9 && linear < 0.6, "seed {SEED}, {levels} classes: {additive}, {linear}");
+    }
+}
+
+#[test]
+fn an_additive_model_predicts_numbers_within_their_bounds() {
+    let domain = domain(2, TargetDomain::Real { lower: 1.0, upper: 5.0 });
+    let x = records(4000, 2);
+    let y: Array1<f64> = x.outer_iter().map(|x| 3.0 + (x[0] * 0.6).sin() + x[1].powi(4)).collect();
+    let people = table(&domain, x, Target::Real(y.clone()));
+    let release = additive(&domain, &people, None);
+    let Target::Real(found) = model(&release).predict(&people).unwrap() else { panic!() };
+    let error = (&found - &y).mapv(|off| off * off).mean().unwrap();
+    assert!(error < 0.02 && y.var(0.0) > 0.4, "seed {SEED}: {error} of {}", y.var(0.0));
+    assert!(found.iter().all(|value| (1.0..=5.0).contains(value)));
+}
+
+/// A number with bins in the schema has a knot at each end of a bin, and one in the middle of the first.
+#[test]
+fn the_schemas_bins_are_the_knots_of_their_column() {
+    let domain = domain(2, classes(2));
+    let people = table(&domain, records(100, 2), Target::Class((0..100).map(|row| row % 2).collect()));
+    let release = additive(&domain, &people, Some(4));
+    let of_column: Vec<_> = release.table.columns().iter().filter(|name| name.starts_with("x2")).collect();
+    let knots = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0].map(|knot| format!("x2 at {knot:.4}"));
+    assert_eq!(of_column, knots.iter().collect::<Vec<_>>());
 }
 
 #[test]
 fn what_is_no_such_regression_is_refused() {
     let budget = budget(1.0, 1e-6);
     let number = TargetDomain::Real { lower: 0.0, upper: 1.0 };
-    let logistic = PrivateLogistic::new(domain(2, number.clone()), budget).unwrap_err();
+    let logistic = GradientModel::logistic(domain(2, number.clone()), budget).unwrap_err();
     assert_eq!(
         logistic.to_string(),
         "private-logistic does not apply: it learns a category, and the target is not a category"
@@ -174,7 +237,7 @@ fn what_is_no_such_regression_is_refused() {
         "private-ridge does not apply: it learns a number, and the target is not a number"
     );
     for refused in [
-        PrivateLogistic::new(domain(2, classes(2)), Budget::pure(1.0).unwrap()).err(),
+        GradientModel::logistic(domain(2, classes(2)), Budget::pure(1.0).unwrap()).err(),
         PrivateRidge::new(domain(2, number), Budget::pure(1.0).unwrap()).err(),
     ] {
         assert!(matches!(refused, Some(Error::Budget { name: "delta", .. })), "{refused:?}");
@@ -188,7 +251,17 @@ fn what_is_no_such_regression_is_refused() {
         (json!({"clipping_norm": 0.0}), "clipping_norm must be from 0.001 to 1000, and 0 is not"),
         (json!({"learning_rate": -1.0}), "learning_rate must be above zero and at most 1000, and -1 is not"),
     ] {
-        let message = refused(&PRIVATE_LOGISTIC, parameters);
+        for plugin in [PRIVATE_LOGISTIC, PRIVATE_ADDITIVE] {
+            let message = refused(&plugin, parameters.clone());
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+    for (parameters, expected) in [
+        (json!({"momentum": 1.0}), "momentum must be from 0 to 0.99, and 1 is not"),
+        (json!({"knots": 1}), "knots must be from 2 to 256, and 1 is not"),
+        (json!({"knot": 8}), "has no parameter \"knot\"; did you mean \"knots\"?"),
+    ] {
+        let message = refused(&PRIVATE_ADDITIVE, parameters);
         assert!(message.contains(expected), "{message}");
     }
 }
@@ -199,6 +272,6 @@ fn a_released_model_has_no_target_no_secret_and_no_rows_of_anybody() {
         PrivateRidge::new(domain(2, TargetDomain::Real { lower: 0.0, upper: 1.0 }), budget(1.0, 1e-6))
             .unwrap();
     let designed = Designed::curator(ridge);
-    assert_eq!(designed.releases(), Releases::Model { family: "ridge" });
+    assert_eq!(designed.releases(), Releases::Model { family: "ridge", learner: "ridge" });
     assert_eq!(designed.guarantee().discloses, ["the number of records"]);
 }

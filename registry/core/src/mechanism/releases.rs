@@ -33,8 +33,11 @@ pub enum Releases {
     },
     /// A fitted [model](crate::ReleasedModel).
     Model {
-        /// Name of the model's family in comparisons, for example `logistic` or `ridge`.
+        /// Name of the model's family, for example `logistic` or `additive`.
         family: &'static str,
+        /// Name of the learner in comparisons beside which this model is scored. The learner trains models on
+        /// released rows, for example `logistic` for classes.
+        learner: &'static str,
     },
 }
 
@@ -72,7 +75,16 @@ impl Releases {
     #[must_use]
     pub fn family(self) -> Option<&'static str> {
         match self {
-            Self::Model { family } => Some(family),
+            Self::Model { family, .. } => Some(family),
+            _ => None,
+        }
+    }
+
+    /// Learner of comparisons beside which the released model is scored; `None` if rows are released.
+    #[must_use]
+    pub fn learner(self) -> Option<&'static str> {
+        match self {
+            Self::Model { learner, .. } => Some(learner),
             _ => None,
         }
     }

@@ -1,0 +1,383 @@
+//! Mechanism that releases a model learned by noisy gradient descent.
+
+use crate::basis::Basis;
+use crate::coefficients::{Coefficients, output_count, released};
+use crate::descent::{Lesson, descend, log_likelihood, noise_of_steps};
+use crate::encoding::Encoding;
+use crate::noise::{SumNoise, spent};
+use crate::schedule::Schedule;
+use crate::shapes::Shapes;
+use ndarray::Array2;
+use schemars::JsonSchema;
+use scumble_accounting::gaussian;
+use scumble_core::{
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Error, Evidence, Guarantee, Neighbours, Outcome,
+    Randomness, RecordDomain, ReleasedModel, Releases, Result, Statistics, Table, TargetDomain, in_blocks,
+    size,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Name of the plugin for logistic regressions.
+pub(crate) const LOGISTIC: &str = "private-logistic";
+/// Name of the plugin for additive models.
+pub(crate) const ADDITIVE: &str = "private-additive";
+
+/// Model of all records under central differential privacy, learned by gradient descent on noisy sums of
+/// clipped gradients. The model is linear in features of the record.
+///
+/// Every step uses every record. The gradient of a record is clipped to the norm C and rounded to a lattice.
+/// An exact check on the lattice ensures that the norm of the rounded gradient is at most C. Sums of integers
+/// are exact. The sums over two tables that differ in one replaced record are at most 2C apart in ℓ₂. Each
+/// sum gets discrete Gaussian noise, so the steps compose like Gaussian mechanisms. The release is the mean
+/// of the weights over the second half of the steps. For a number, the model predicts the number. For two
+/// classes, it predicts the logit of the second class. For more classes, it predicts one logit per class.
+///
+/// At an infinite ε, there is no noise and no privacy claim.
+///
+/// ```
+/// use scumble_core::{Budget, CuratorMechanism, Randomness};
+/// use scumble_private_models::{GradientModel, PRIVATE_LOGISTIC};
+///
+/// let example = (PRIVATE_LOGISTIC.example)()?;
+/// let mechanism = GradientModel::logistic(example.brief.domain, Budget::new(1.0, 1e-6)?)?;
+/// let release = mechanism.release(&example.table, &mut Randomness::from_os()?)?;
+/// assert_eq!(release.table.columns()[..2], ["intercept", "coefficient of size"]);
+/// let shares = release.key.model().unwrap().scores(&example.table)?;
+/// assert_eq!(shares.dim(), (40, 2));
+/// # Ok::<(), scumble_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GradientModel {
+    state: State,
+    basis: Basis,
+    /// Number of outputs: one for a number or two classes, else one per class.
+    outputs: usize,
+    /// μ of the Gaussian differential privacy that corresponds to the budget; infinite at ε = ∞.
+    mu: f64,
+    /// Noise of the descent for a table of one record, with its number of steps and C. Any table with the
+    /// same numbers uses this noise again. `None` at ε = ∞.
+    cached_noise: Option<((usize, f64), SumNoise)>,
+}
+
+/// Saved state of the mechanism.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct State {
+    pub(crate) family: Family,
+    pub(crate) domain: RecordDomain,
+    pub(crate) budget: Budget,
+    pub(crate) parameters: Parameters,
+}
+
+/// Family of a model, and with it the features of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Family {
+    /// Each number is a feature. Targets are classes.
+    Logistic,
+    /// Each number has features on knots. Targets are classes or numbers.
+    Additive {
+        /// Knots of each number among the features, in their order, in units of the encoded record.
+        knots: Vec<Vec<f64>>,
+    },
+}
+
+/// Parameters of the descent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Parameters {
+    /// Number of steps over all records. The default follows a public rule from the number of records and the
+    /// budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) steps: Option<usize>,
+    /// C, the upper limit for the norm of a record's gradient, from 0.001 to 1000. The default is 0.5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) clipping_norm: Option<f64>,
+    /// Learning rate: factor of the mean gradient in a step of the weights, above zero and at most 1000. The
+    /// default follows a public rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) learning_rate: Option<f64>,
+    /// Momentum: share of the previous step of the weights that is added to the next, from 0 to 0.99. The
+    /// default follows a public rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) momentum: Option<f64>,
+}
+
+/// Upper limit for the number of steps; more take too long.
+const MOST_STEPS: usize = 100_000;
+
+impl Parameters {
+    fn check(&self, plugin: &str) -> Result<()> {
+        if let Some(steps) = self.steps {
+            let (range, fits) = (format!("from 1 to {MOST_STEPS}"), (1..=MOST_STEPS).contains(&steps));
+            Error::check(plugin, "steps", steps, &range, fits)?;
+        }
+        if let Some(norm) = self.clipping_norm {
+            Error::check(plugin, "clipping_norm", norm, "from 0.001 to 1000", (1e-3..=1e3).contains(&norm))?;
+        }
+        if let Some(rate) = self.learning_rate {
+            let fits = rate > 0.0 && rate <= 1e3;
+            Error::check(plugin, "learning_rate", rate, "above zero and at most 1000", fits)?;
+        }
+        if let Some(momentum) = self.momentum {
+            Error::check(plugin, "momentum", momentum, "from 0 to 0.99", (0.0..=0.99).contains(&momentum))?;
+        }
+        Ok(())
+    }
+
+    /// The schedule `rule`, with the parameters that are given.
+    fn in_place_of(&self, rule: Schedule) -> Schedule {
+        Schedule {
+            steps: self.steps.unwrap_or(rule.steps),
+            clipping_norm: self.clipping_norm.unwrap_or(rule.clipping_norm),
+            learning_rate: self.learning_rate.unwrap_or(rule.learning_rate),
+            momentum: self.momentum.unwrap_or(rule.momentum),
+        }
+    }
+}
+
+impl Family {
+    /// Name of the plugin.
+    pub(crate) fn plugin(&self) -> &'static str {
+        match self {
+            Self::Logistic => LOGISTIC,
+            Self::Additive { .. } => ADDITIVE,
+        }
+    }
+
+    /// Features of records of `domain`.
+    fn basis(&self, domain: &RecordDomain) -> Result<Basis> {
+        let knots = match self {
+            Self::Logistic => None,
+            Self::Additive { knots } => Some(knots),
+        };
+        Basis::new(self.plugin(), domain, knots.map(Vec::as_slice))
+    }
+
+    /// Schedule by a public rule.
+    fn rule(&self, records: usize, basis: &Basis, outputs: usize, mu: f64) -> Schedule {
+        match self {
+            Self::Logistic => Schedule::logistic(records, outputs * basis.width(), mu),
+            Self::Additive { .. } => {
+                Schedule::additive(records, basis.squared_norm(), basis.has_classes(), mu)
+            }
+        }
+    }
+}
+
+impl TryFrom<State> for GradientModel {
+    type Error = Error;
+
+    fn try_from(state: State) -> Result<Self> {
+        let plugin = state.family.plugin();
+        state.parameters.check(plugin)?;
+        if let (Family::Logistic, TargetDomain::Real { .. } | TargetDomain::None) =
+            (&state.family, state.domain.target())
+        {
+            let problem = "it learns a category, and the target is not a category";
+            return Err(Error::not_applicable(plugin, problem));
+        }
+        let basis = state.family.basis(&state.domain)?;
+        let outputs = output_count(&state.domain);
+        size::check_held(plugin, "the number of features, times classes,", &[basis.width(), outputs], 64)?;
+        let mut made = Self { state, basis, outputs, mu: f64::INFINITY, cached_noise: None };
+        if made.state.budget.epsilon().is_finite() {
+            let budget = spent(made.state.budget)?;
+            made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
+            let schedule = made.schedule(1);
+            let noise = made.noise(schedule)?;
+            made.cached_noise = noise.map(|noise| ((schedule.steps, schedule.clipping_norm), noise));
+        }
+        Ok(made)
+    }
+}
+
+impl GradientModel {
+    /// Creates the mechanism that releases a logistic regression of records of `domain` within `budget`.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`] for features that are neither numbers within their own bounds nor categories,
+    /// and for a target that is not a class. [`Error::Budget`] for δ = 0, and if the noise would need a σ
+    /// above 2⁵⁹ lattice steps.
+    pub fn logistic(domain: RecordDomain, budget: Budget) -> Result<Self> {
+        State { family: Family::Logistic, domain, budget, parameters: Parameters::default() }.try_into()
+    }
+
+    /// State of the mechanism that a plugin designs for the domain and the budget of `brief`.
+    ///
+    /// # Errors
+    /// Same errors as [`logistic`](Self::logistic).
+    pub(crate) fn design(family: Family, parameters: Parameters, brief: &Brief) -> Result<State> {
+        brief.budget.check_for_gaussian(family.plugin())?;
+        let state = State { family, domain: brief.domain.clone(), budget: brief.budget, parameters };
+        Ok(Self::try_from(state)?.state)
+    }
+
+    /// Number of weights.
+    fn weights(&self) -> usize {
+        self.outputs * self.basis.width()
+    }
+
+    /// Returns the schedule of the descent for `records` records. The number of records is public.
+    fn schedule(&self, records: usize) -> Schedule {
+        self.state.parameters.in_place_of(self.state.family.rule(records, &self.basis, self.outputs, self.mu))
+    }
+
+    fn noise(&self, schedule: Schedule) -> Result<Option<SumNoise>> {
+        if self.mu == f64::INFINITY {
+            return Ok(None);
+        }
+        match &self.cached_noise {
+            Some((cached, noise)) if *cached == (schedule.steps, schedule.clipping_norm) => {
+                Ok(Some(noise.clone()))
+            }
+            _ => noise_of_steps(self.weights(), schedule, spent(self.state.budget)?).map(Some),
+        }
+    }
+
+    /// Returns the training data that consist of the records of `table`.
+    fn lesson(&self, table: &Table) -> Result<Lesson<'_>> {
+        let mut lesson = Lesson::new(&self.basis, self.outputs);
+        in_blocks(&self.state.domain.layout(), table, |records| lesson.add(records))?;
+        Ok(lesson)
+    }
+
+    /// Learns from the training data `lesson`. Returns the weights (outputs × features), and the noisy sums
+    /// of gradients of all steps in order.
+    fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<(Array2<f64>, Vec<f64>)> {
+        let schedule = self.schedule(lesson.len());
+        let noise = self.noise(schedule)?;
+        let mut stream = randomness.streams().stream(0);
+        descend(lesson, schedule, noise.as_ref(), &mut stream)
+    }
+
+    /// Release of the model with these weights.
+    fn outcome(&self, weights: &Array2<f64>) -> Result<(Table, Arc<dyn ReleasedModel>)> {
+        let domain = &self.state.domain;
+        Ok(match self.state.family {
+            Family::Logistic => {
+                let encoding = Encoding::for_domain(LOGISTIC, domain)?;
+                let model = Coefficients::new(domain, &encoding, weights)?;
+                (model.table()?, Arc::new(model))
+            }
+            Family::Additive { .. } => {
+                let model = Shapes::new(domain, &self.basis, weights)?;
+                (model.table()?, Arc::new(model))
+            }
+        })
+    }
+}
+
+/// Accumulator of the records of a release.
+struct Gathered<'m> {
+    mechanism: &'m GradientModel,
+    lesson: Lesson<'m>,
+}
+
+impl Accumulator for Gathered<'_> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        self.lesson.add(records)
+    }
+
+    fn release(mut self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
+        let guarantee = self.mechanism.guarantee().under(randomness.provenance());
+        let (weights, _) = self.mechanism.learned(&mut self.lesson, randomness)?;
+        let (table, model) = self.mechanism.outcome(&weights)?;
+        Ok(released(table, guarantee, model))
+    }
+}
+
+impl CuratorMechanism for GradientModel {
+    fn domain(&self) -> &RecordDomain {
+        &self.state.domain
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
+        if self.mu == f64::INFINITY {
+            let discloses = vec!["the model trained on all records, without noise".into()];
+            return Guarantee { discloses, ..Guarantee::default() };
+        }
+        let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
+        let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart \
+                       in ℓ₂, and with discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps \
+                       compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang \
+                       (2018), Theorem 8, plus what the lattice adds";
+        Guarantee::for_curator(Neighbours::ReplaceOne, [(dp, theorem.to_owned())])
+    }
+
+    fn releases(&self) -> Releases {
+        let learner = match self.state.domain.target() {
+            TargetDomain::Class { .. } => "logistic",
+            _ => "ridge",
+        };
+        match self.state.family {
+            Family::Logistic => Releases::Model { family: "logistic", learner },
+            Family::Additive { .. } => Releases::Model { family: "additive", learner },
+        }
+    }
+
+    fn start(&self) -> Box<dyn Accumulator + '_> {
+        Box::new(Gathered { mechanism: self, lesson: Lesson::new(&self.basis, self.outputs) })
+    }
+
+    fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
+        Ok(match self.state.family {
+            Family::Logistic => Arc::new(Coefficients::from_table(&self.state.domain, table)?),
+            Family::Additive { .. } => Arc::new(Shapes::from_table(&self.state.domain, &self.basis, table)?),
+        })
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence { statistics: self.mu.is_finite().then_some(self), ..Evidence::default() }
+    }
+}
+
+/// Statistics through which an audit attacks a release: the noisy sums of gradients of all steps, in order.
+impl Statistics for GradientModel {
+    fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
+        Ok(self.learned(&mut self.lesson(table)?, randomness)?.1)
+    }
+
+    fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
+        let mut lesson = self.lesson(table)?;
+        let schedule = self.schedule(lesson.len());
+        scumble_core::check_width(schedule.steps * self.weights(), drawn.len())?;
+        match self.noise(schedule)? {
+            Some(noise) => log_likelihood(&mut lesson, schedule, &noise, drawn),
+            None => Ok(0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PRIVATE_ADDITIVE;
+    use scumble_adversary::{Effort, Verdict, audit};
+    use scumble_core::{Brief, Designed, Domain, Target};
+    use serde_json::json;
+
+    /// A variant without clipping: the noise is for C = ¼, and the gradients have their own norm of ½. The
+    /// records consist of the intercept only, so that two classes have opposite gradients.
+    #[test]
+    fn a_descent_without_clipping_is_caught() {
+        let levels = vec!["no".to_owned(), "yes".to_owned()];
+        let domain = RecordDomain::new(vec![], Domain::empty(), TargetDomain::Class { levels }).unwrap();
+        let labels = (0..40).map(|row| usize::from(row % 3 == 0)).collect();
+        let table = Table::new(vec![], Array2::zeros((40, 0)), Target::Class(labels)).unwrap();
+        let brief = Brief::new(domain, Budget::new(1.0, 0.01).unwrap());
+        let design = PRIVATE_ADDITIVE.design(&json!({"steps": 1, "clipping_norm": 0.25}), &brief).unwrap();
+        let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
+        let is_broken = |norm: f64| {
+            let mut variant = honest.clone();
+            variant.state.parameters.clipping_norm = Some(norm);
+            variant.cached_noise = variant.cached_noise.map(|(_, noise)| ((1, norm), noise));
+            let effort = Effort { samples: 100_000, ..Effort::quick() };
+            let findings = audit("a variant", &Designed::curator(variant), Some(&table), effort).unwrap();
+            findings.iter().any(|finding| finding.verdict == Verdict::Broken)
+        };
+        assert!(!is_broken(0.25) && is_broken(1e3));
+    }
+}

@@ -1,0 +1,88 @@
+//! Released additive models.
+
+use crate::basis::Basis;
+use crate::coefficients::{check_rows, output_count, predictions, scores};
+use ndarray::{Array2, Axis};
+use scumble_core::{
+    Layout, Places, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain, TargetLayout,
+    check_width,
+};
+
+/// Additive model of encoded records. Each output is an intercept plus one function of each column. The
+/// function of a number is piecewise linear between public knots.
+#[derive(Debug, Clone)]
+pub(crate) struct Shapes {
+    domain: RecordDomain,
+    basis: Basis,
+    /// Intercept, and value of the functions at each level and each knot (outputs × coefficients).
+    values: Array2<f64>,
+}
+
+impl Shapes {
+    /// Creates the model from the weights of the features of `basis` (outputs × features). For a numeric
+    /// target, the output that `weights` computes is the target scaled to [−1, 1].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `weights` has another number of columns than `basis` has features.
+    pub(crate) fn new(domain: &RecordDomain, basis: &Basis, weights: &Array2<f64>) -> Result<Self> {
+        check_width(basis.width(), weights.ncols())?;
+        let rows: Vec<_> = weights.outer_iter().map(|row| basis.coefficients(&row.to_vec())).collect();
+        let shape = (rows.len(), column_names(domain, basis).len());
+        let mut values = Array2::from_shape_fn(shape, |(row, column)| rows[row][column]);
+        if let TargetDomain::Real { lower, upper } = domain.target() {
+            let half = (upper - lower) / 2.0;
+            values *= half;
+            let mut intercepts = values.column_mut(0);
+            intercepts += lower + half;
+        }
+        values += 0.0; // a file does not keep the sign of a zero
+        Ok(Self { domain: domain.clone(), basis: basis.clone(), values })
+    }
+
+    /// Reads the model from its [`table`](Self::table). The columns may have any order.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a table with other columns, or with another number of rows than the model has
+    /// outputs. [`Error::NonFinite`] for a NaN or an infinity.
+    pub(crate) fn from_table(domain: &RecordDomain, basis: &Basis, table: &Table) -> Result<Self> {
+        let columns = column_names(domain, basis);
+        let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
+        let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
+        layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
+        check_rows(domain, table)?;
+        Ok(Self { domain: domain.clone(), basis: basis.clone(), values })
+    }
+
+    /// Returns the values of the functions as a table with a row for each output.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if two columns have the same name.
+    pub(crate) fn table(&self) -> Result<Table> {
+        Table::new(column_names(&self.domain, &self.basis), self.values.clone(), Target::None)
+    }
+}
+
+/// Name of each coefficient. A knot is named by its value in the encoded record, rounded to four digits.
+fn column_names(domain: &RecordDomain, basis: &Basis) -> Vec<String> {
+    let name = |(column, knot): (usize, Option<f64>)| match knot {
+        Some(knot) => format!("{} at {knot:.4}", domain.columns()[column]),
+        None => format!("coefficient of {}", domain.columns()[column]),
+    };
+    ["intercept".to_owned()].into_iter().chain(basis.places().map(name)).collect()
+}
+
+impl ReleasedModel for Shapes {
+    fn predict(&self, clean: &Table) -> Result<Target> {
+        predictions(&self.domain, self.scores(clean)?)
+    }
+
+    fn scores(&self, clean: &Table) -> Result<Array2<f64>> {
+        let features = clean.clone().with_target(Target::None)?;
+        let features = self.domain.without_target().projected_features(&features)?;
+        let outputs =
+            Array2::from_shape_fn((features.nrows(), output_count(&self.domain)), |(row, output)| {
+                self.basis.output(&features.row(row).to_vec(), &self.values.row(output).to_vec())
+            });
+        Ok(scores(&self.domain, outputs))
+    }
+}
