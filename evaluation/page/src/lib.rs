@@ -8,6 +8,7 @@ mod cast;
 mod chart;
 pub mod draw;
 mod figures;
+mod functions;
 mod how;
 mod lead;
 mod page;

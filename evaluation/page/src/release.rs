@@ -1,6 +1,7 @@
 //! The card of a release for people: one page that a privacy officer signs.
 
 use crate::cards::terms;
+use crate::functions;
 use crate::words::grouped;
 use crate::written;
 use jiff::Timestamp;
@@ -85,6 +86,7 @@ impl ReleasePage<'_> {
                     @if let Some(sha256) = file { dt { "released file" } dd.digest { "SHA-256 " (sha256) } }
                     dt { "made by" } dd { "scumble " (env!("CARGO_PKG_VERSION")) }
                 }
+                @if let Some(model) = model { (functions::charts(model)) }
                 div.signature { @for line in ["name", "date", "signature"] { p { (line) } } }
             }
         };

@@ -2,10 +2,10 @@
 
 use crate::basis::Basis;
 use crate::coefficients::{check_rows, output_count, predictions, scores};
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, s};
 use scumble_core::{
-    Layout, Places, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain, TargetLayout,
-    check_width,
+    ColumnFunction, Layout, Places, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain,
+    TargetLayout, check_width,
 };
 
 /// Additive model of encoded records. Each output is an intercept plus one function of each column. The
@@ -84,5 +84,18 @@ impl ReleasedModel for Shapes {
                 self.basis.output(&features.row(row).to_vec(), &self.values.row(output).to_vec())
             });
         Ok(scores(&self.domain, outputs))
+    }
+
+    fn functions(&self) -> Vec<ColumnFunction> {
+        let places: Vec<(usize, Option<f64>)> = self.basis.places().collect();
+        let mut start = 1; // after the intercept
+        let function = |run: &[(usize, Option<f64>)]| {
+            let values = self.values.slice(s![.., start..start + run.len()]).to_owned();
+            start += run.len();
+            let knots: Vec<f64> = run.iter().filter_map(|(_, knot)| *knot).collect();
+            let column = self.domain.columns()[run[0].0].clone();
+            (!knots.is_empty()).then_some(ColumnFunction { column, knots, values })
+        };
+        places.chunk_by(|one, other| one.0 == other.0).filter_map(function).collect()
     }
 }

@@ -3,9 +3,10 @@
 use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
-    Accumulator, CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism, Noise,
-    NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel, Releases, Result,
-    SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, collected, compose, local,
+    Accumulator, ColumnFunction, CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout,
+    LocalMechanism, Noise, NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel,
+    Releases, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, collected, compose,
+    local,
 };
 use ndarray::{Array2, Axis, concatenate};
 use serde_json::Value;
@@ -508,6 +509,10 @@ impl ReleasedModel for PartModel {
 
     fn scores(&self, clean: &Table) -> Result<Array2<f64>> {
         self.model.scores(&self.features(clean)?)
+    }
+
+    fn functions(&self) -> Vec<ColumnFunction> {
+        self.model.functions()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{ENCODED, Error, Result, ShippedDesign};
 use ndarray::{Array2, Axis, concatenate};
-use scumble_core::{ReleasedModel, Table, Target, TargetDomain};
+use scumble_core::{ColumnFunction, ReleasedModel, Table, Target, TargetDomain};
 use scumble_records::{Column, Decoder, Kind, OutOfBounds, ReadRows, Reader, Schema, Values};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -127,7 +127,34 @@ impl ShippedDesign {
             }
             card["classes"] = classes.into();
         }
+        let functions: Vec<Value> = self
+            .mechanism()
+            .model_of(table)?
+            .functions()
+            .iter()
+            .map(|function| self.described(function))
+            .collect::<Result<_>>()?;
+        if !functions.is_empty() {
+            card["functions"] = functions.into();
+        }
         Ok(card)
+    }
+
+    /// Describes the function of a column by points, with numbers in the column's own unit. Knots for which
+    /// there is no such number are left out.
+    fn described(&self, function: &ColumnFunction) -> Result<Value> {
+        let schema = &self.records()?.schema;
+        let (mut places, mut kept) = (vec![], vec![]);
+        for (at, knot) in function.knots.iter().enumerate() {
+            if let Some(number) = schema.number_at(&function.column, *knot)? {
+                places.push(number);
+                kept.push(at);
+            }
+        }
+        let lines = function.values.outer_iter();
+        let lines: Vec<Vec<f64>> = lines.map(|line| kept.iter().map(|at| line[*at]).collect()).collect();
+        let (_, unit) = schema.column(&function.column)?.kind.offset_and_unit();
+        Ok(json!({ "column": function.column, "unit": unit, "at": places, "values": lines }))
     }
 
     /// Builds the model from the `table` of a release by this design.

@@ -1,7 +1,7 @@
 //! Schemas: public knowledge about the columns of a table.
 
 use crate::kind::Form;
-use crate::scale::{APART, Apart, Scale, ScaleShape};
+use crate::scale::{APART, Apart, Decoded, Scale, ScaleShape};
 use crate::{Cell, Error, Kind, Result, read_text};
 use scumble_core::first_duplicate;
 use scumble_core::text::abridged;
@@ -547,6 +547,21 @@ impl Schema {
         let base = column.not_before.as_ref().and_then(|name| self.column(name).ok());
         let base = base.filter(|base| !is_target(base));
         (column.scale(base), base)
+    }
+
+    /// Number that the coordinate `coordinate` of the column `name` encodes, in the column's own unit. `None`
+    /// for a missing cell, for a column of levels, and for a number that is encoded relative to another column.
+    ///
+    /// # Errors
+    /// [`Error::MissingColumn`] if the schema lacks the column.
+    pub fn number_at(&self, name: &str, coordinate: f64) -> Result<Option<f64>> {
+        Ok(match self.scale(self.column(name)?, None) {
+            (Some(scale), None) => match scale.decode(coordinate) {
+                Decoded::Number(number) => Some(number),
+                Decoded::Missing => None,
+            },
+            _ => None,
+        })
     }
 
     /// Layout of flat records (lists of coordinates) of all columns, without a target.

@@ -120,6 +120,24 @@ fn a_model_has_a_page_to_sign() {
         format!("<dt>records</dt><dd>none: a model of the family {family} predicts <q>died</q></dd>");
     assert!(page.contains(&records), "{page}");
     assert!(page.contains("which releases a model, trusting a curator</dd>"));
+    assert!(card["model"]["functions"].is_null() && !page.contains("<svg"));
+}
+
+/// The functions of an additive model are described and drawn in the units of the columns.
+#[test]
+fn the_card_of_an_additive_model_draws_its_functions() {
+    let files = designed("private-additive --epsilon 2 --delta 1e-6 --people 400");
+    let (page, card) = cards(&files, "");
+    let [function] = &card["model"]["functions"].as_array().unwrap()[..] else { panic!("{card}") };
+    assert_eq!((&function["column"], &function["unit"]), (&json!("age"), &json!("years")));
+    let ages: Vec<f64> = function["at"].as_array().unwrap().iter().map(|age| age.as_f64().unwrap()).collect();
+    assert!(ages.is_sorted() && ages[0] == 0.0 && ages[ages.len() - 1] == 90.0, "{function}");
+    let values = function["values"][0].as_array().unwrap();
+    assert_eq!(values.len(), ages.len());
+    // Those above 60 died.
+    assert!(values[0].as_f64() < Some(0.0) && values[ages.len() - 1].as_f64() > Some(0.0), "{function}");
+    assert!(page.contains("<figcaption>age, years</figcaption>"));
+    assert_eq!(page.matches("<polyline").count(), 1);
 }
 
 /// Statistics of halves, whose ledger is in nats.

@@ -47,6 +47,24 @@ pub trait ReleasedModel: Debug + Send + Sync {
     /// # Errors
     /// Same errors as [`predict`](Self::predict).
     fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
+
+    /// Functions of single columns of numbers, if each output of the model is a sum of such functions. By
+    /// default there are none.
+    fn functions(&self) -> Vec<ColumnFunction> {
+        vec![]
+    }
+}
+
+/// Function of one column of numbers, linear between its knots. It adds to the outputs of a model: to the
+/// predicted number, to the logit of the second of two classes, or to the logit of each class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnFunction {
+    /// Name of the column's coordinate in the encoded record.
+    pub column: String,
+    /// Knots, in the unit of the encoded record, in increasing order.
+    pub knots: Vec<f64>,
+    /// Value at each knot, for each output (outputs × knots).
+    pub values: Array2<f64>,
 }
 
 /// Secret key of a curator, with the digest of the release it belongs to.
