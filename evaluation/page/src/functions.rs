@@ -21,7 +21,8 @@ pub(crate) fn charts(model: &Value) -> Markup {
                     (chart(&numbers(&function["at"]), &lines(&function["values"])))
                     figcaption {
                         (function["column"].as_str().unwrap_or_default())
-                        @if let Some(unit) = function["unit"].as_str().filter(|unit| !unit.is_empty()) { ", " (unit) }
+                        @let unit = function["unit"].as_str().unwrap_or_default();
+                        @if !unit.is_empty() { ", " (unit) }
                     }
                 }
             }
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn each_function_has_a_chart_with_a_line_for_each_output() {
         let model = json!({"functions": [
-            {"column": "age", "unit": "years", "at": [17, 50, 90], "values": [[-1.5, 0.5, 0.0], [0.0, 0.0, 0.0]]},
+            {"column": "age", "unit": "years", "at": [17, 50, 90], "values": [[-1.5, 0.5, 0.0], [0, 0, 0]]},
             {"column": "hours", "unit": "", "at": [1, 99], "values": [[0.0, 0.0], [1.0, 2.0]]},
         ]});
         let page = charts(&model).into_string();

@@ -550,7 +550,8 @@ impl Schema {
     }
 
     /// Number that the coordinate `coordinate` of the column `name` encodes, in the column's own unit. `None`
-    /// for a missing cell, for a column of levels, and for a number that is encoded relative to another column.
+    /// for a missing cell, for a column of levels, and for a number that is encoded relative to another
+    /// column.
     ///
     /// # Errors
     /// [`Error::MissingColumn`] if the schema lacks the column.
