@@ -14,19 +14,18 @@ const FRAME: [f64; 4] = [44.0, 212.0, 8.0, 98.0];
 /// none. A chart has one line for each class that the model scores.
 pub(crate) fn charts(model: &Value) -> Markup {
     let functions = model["functions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    html! {
-        div.functions {
-            @for function in functions {
-                figure {
-                    (chart(&numbers(&function["at"]), &lines(&function["values"])))
-                    figcaption {
-                        (function["column"].as_str().unwrap_or_default())
-                        @let unit = function["unit"].as_str().unwrap_or_default();
-                        @if !unit.is_empty() { ", " (unit) }
-                    }
-                }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let figure = |function: &Value| {
+        html! {
+            figure {
+                (chart(&numbers(&function["at"]), &lines(&function["values"])))
+                @let unit = text(&function["unit"]);
+                figcaption { (text(&function["column"])) @if !unit.is_empty() { ", " (unit) } }
             }
         }
+    };
+    html! {
+        @if !functions.is_empty() { div.functions { @for function in functions { (figure(function)) } } }
     }
 }
 
@@ -94,5 +93,6 @@ mod tests {
         // From the left edge at the lowest value to the right edge.
         assert!(page.contains("points=\"44,98 119.9,8 212,30.5\""), "{page}");
         assert!(!charts(&json!({})).into_string().contains("figure"));
+        assert_eq!(charts(&json!({})).into_string(), "");
     }
 }

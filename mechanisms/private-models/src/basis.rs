@@ -1,6 +1,6 @@
 //! Features of a record for a model that is linear in them, as sparse vectors of integers.
 
-use crate::encoding::ONE;
+use crate::encoding::{ONE, scaled};
 use scumble_core::levels::Attribute;
 use scumble_core::{Domain, Error, RecordDomain, Result, TargetDomain};
 use std::ops::Range;
@@ -193,7 +193,7 @@ impl Basis {
             match &term.shape {
                 Shape::Number { middle, half, knots } if !knots.is_empty() => {
                     let value = |(knot, weight): (&f64, &f64)| {
-                        weight + weights[0] * f64::from(scaled(*knot, *middle, *half)) / ONE as f64
+                        weight + weights[0] * scaled(*knot, *middle, *half) as f64 / ONE as f64
                     };
                     knots.iter().zip(&weights[1..]).map(value).collect()
                 }
@@ -262,7 +262,7 @@ impl Term {
                 None => push(self.first, 0),
             },
             Shape::Number { middle, half, knots } => {
-                push(self.first, scaled(values[0], *middle, *half));
+                push(self.first, scaled(values[0], *middle, *half) as i32);
                 if let Some((after, share)) = between(knots, values[0]) {
                     let share = (share * ONE as f64).round() as i32;
                     push(self.first + after, ONE as i32 - share);
@@ -278,7 +278,7 @@ impl Term {
             Shape::Levels => values.iter().zip(coefficients).map(|(x, weight)| x * weight).sum(),
             Shape::Number { middle, half, knots } => match between(knots, values[0]) {
                 Some((after, share)) => coefficients[after - 1] * (1.0 - share) + coefficients[after] * share,
-                None => coefficients[0] * f64::from(scaled(values[0], *middle, *half)) / ONE as f64,
+                None => coefficients[0] * scaled(values[0], *middle, *half) as f64 / ONE as f64,
             },
         }
     }
@@ -293,12 +293,6 @@ fn between(knots: &[f64], x: f64) -> Option<(usize, f64)> {
     let share = (x - lower) / (upper - lower);
     // Two equal knots give 0/0.
     Some((after, if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }))
-}
-
-/// The number `x` in units of 2⁻²⁰, scaled to [−1, 1] by the middle and half the width of its bounds.
-fn scaled(x: f64, middle: f64, half: f64) -> i32 {
-    let most = ONE as i32;
-    if half > 0.0 { (((x - middle) / half * ONE as f64).round() as i32).clamp(-most, most) } else { 0 }
 }
 
 #[cfg(test)]

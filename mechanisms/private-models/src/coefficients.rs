@@ -42,14 +42,7 @@ impl Coefficients {
             let mut intercepts = matrix.column_mut(0);
             intercepts += &moved;
         }
-        if let TargetDomain::Real { lower, upper } = domain.target() {
-            let half = (upper - lower) / 2.0;
-            matrix *= half;
-            let mut intercepts = matrix.column_mut(0);
-            intercepts += lower + half;
-        }
-        matrix += 0.0; // a file does not keep the sign of a zero
-        Ok(Self { domain: domain.clone(), matrix })
+        Ok(Self { domain: domain.clone(), matrix: in_target_unit(domain, matrix) })
     }
 
     /// Reads the model for records of `domain` from its [`table`](Self::table). The columns may have any
@@ -59,12 +52,7 @@ impl Coefficients {
     /// [`Error::Shape`] for a table with other columns, or with another number of rows than the model has
     /// outputs. [`Error::NonFinite`] for a NaN or an infinity.
     pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
-        let columns = column_names(domain);
-        let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
-        let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
-        layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
-        check_rows(domain, table)?;
-        Ok(Self { domain: domain.clone(), matrix: values })
+        Ok(Self { domain: domain.clone(), matrix: read(domain, column_names(domain), table)? })
     }
 
     /// Returns the release that consists of this model in place of records.
@@ -126,16 +114,33 @@ pub(crate) fn output_count(domain: &RecordDomain) -> usize {
     }
 }
 
-/// Checks that the table of a model's coefficients has a row for each output.
+/// Coefficients of a model (outputs × coefficients, the first for the constant) whose output for a numeric
+/// target has the target's own unit. `matrix` computes the target scaled to [−1, 1].
+pub(crate) fn in_target_unit(domain: &RecordDomain, mut matrix: Array2<f64>) -> Array2<f64> {
+    if let TargetDomain::Real { lower, upper } = domain.target() {
+        let half = (upper - lower) / 2.0;
+        matrix *= half;
+        let mut intercepts = matrix.column_mut(0);
+        intercepts += lower + half;
+    }
+    matrix += 0.0; // a file does not keep the sign of a zero
+    matrix
+}
+
+/// Reads coefficients (outputs × columns) from the table of a model. The table's columns may have any order.
 ///
 /// # Errors
-/// [`Error::Shape`] if it has another number of rows.
-pub(crate) fn check_rows(domain: &RecordDomain, table: &Table) -> Result<()> {
+/// [`Error::Shape`] for a table with other columns than `columns`, or with another number of rows than a
+/// model of the target of `domain` has outputs. [`Error::NonFinite`] for a NaN or an infinity.
+pub(crate) fn read(domain: &RecordDomain, columns: Vec<String>, table: &Table) -> Result<Array2<f64>> {
+    let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
+    let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
+    layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
     let (found, rows) = (table.len(), output_count(domain));
     if found != rows {
         return Err(Error::shape(format!("the model has {found} rows, and its target needs {rows}")));
     }
-    Ok(())
+    Ok(values)
 }
 
 /// Predicted targets, from the scores of records.

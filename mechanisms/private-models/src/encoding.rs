@@ -120,8 +120,7 @@ impl Encoding {
     fn integers(&self, flat: &mut [f64]) -> Result<Vec<i64>> {
         self.domain.project(flat)?;
         let step = |(x, scale): (&f64, &Option<(f64, f64)>)| match scale {
-            Some((_, 0.0)) => 0,
-            Some((middle, half)) => (((x - middle) / half * ONE as f64).round() as i64).clamp(-ONE, ONE),
+            Some((middle, half)) => scaled(*x, *middle, *half),
             None => {
                 if *x == 1.0 {
                     ONE
@@ -164,6 +163,12 @@ impl Encoding {
             compute(&mut block.chunks_exact(width).map(|record| self.integers(&mut record.to_vec())))
         })
     }
+}
+
+/// The number `x` in units of 2⁻²⁰, scaled to [−1, 1] by the middle and half the width of its bounds; 0 if
+/// both bounds are equal.
+pub(crate) fn scaled(x: f64, middle: f64, half: f64) -> i64 {
+    if half == 0.0 { 0 } else { (((x - middle) / half * ONE as f64).round() as i64).clamp(-ONE, ONE) }
 }
 
 /// Calls `compute` with each block of `BLOCK` consecutive flat records of `width` values each, on all cores.

@@ -182,6 +182,8 @@ impl TryFrom<State> for GradientModel {
         let outputs = output_count(&state.domain);
         size::check_held(plugin, "the number of features, times classes,", &[basis.width(), outputs], 64)?;
         let mut made = Self { state, basis, outputs, mu: f64::INFINITY, cached_noise: None };
+        // A release that could not be saved, such as two coefficients of one name, is refused at the design.
+        made.outcome(&Array2::zeros((outputs, made.basis.width())))?;
         if made.state.budget.epsilon().is_finite() {
             let budget = spent(made.state.budget)?;
             made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);

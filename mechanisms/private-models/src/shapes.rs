@@ -1,12 +1,9 @@
 //! Released additive models.
 
 use crate::basis::Basis;
-use crate::coefficients::{check_rows, output_count, predictions, scores};
-use ndarray::{Array2, Axis, s};
-use scumble_core::{
-    ColumnFunction, Layout, Places, RecordDomain, ReleasedModel, Result, Table, Target, TargetDomain,
-    TargetLayout, check_width,
-};
+use crate::coefficients::{in_target_unit, output_count, predictions, read, scores};
+use ndarray::{Array2, s};
+use scumble_core::{ColumnFunction, RecordDomain, ReleasedModel, Result, Table, Target, check_width};
 
 /// Additive model of encoded records. Each output is an intercept plus one function of each column. The
 /// function of a number is piecewise linear between public knots.
@@ -28,15 +25,8 @@ impl Shapes {
         check_width(basis.width(), weights.ncols())?;
         let rows: Vec<_> = weights.outer_iter().map(|row| basis.coefficients(&row.to_vec())).collect();
         let shape = (rows.len(), column_names(domain, basis).len());
-        let mut values = Array2::from_shape_fn(shape, |(row, column)| rows[row][column]);
-        if let TargetDomain::Real { lower, upper } = domain.target() {
-            let half = (upper - lower) / 2.0;
-            values *= half;
-            let mut intercepts = values.column_mut(0);
-            intercepts += lower + half;
-        }
-        values += 0.0; // a file does not keep the sign of a zero
-        Ok(Self { domain: domain.clone(), basis: basis.clone(), values })
+        let values = Array2::from_shape_fn(shape, |(row, column)| rows[row][column]);
+        Ok(Self { domain: domain.clone(), basis: basis.clone(), values: in_target_unit(domain, values) })
     }
 
     /// Reads the model from its [`table`](Self::table). The columns may have any order.
@@ -45,11 +35,7 @@ impl Shapes {
     /// [`Error::Shape`] for a table with other columns, or with another number of rows than the model has
     /// outputs. [`Error::NonFinite`] for a NaN or an infinity.
     pub(crate) fn from_table(domain: &RecordDomain, basis: &Basis, table: &Table) -> Result<Self> {
-        let columns = column_names(domain, basis);
-        let values = table.records().select(Axis(1), &Places::new(table.columns()).find(&columns)?);
-        let layout = Layout { columns: columns.clone(), target: TargetLayout::None };
-        layout.check(&Table::new(columns, values.clone(), Target::None)?)?;
-        check_rows(domain, table)?;
+        let values = read(domain, column_names(domain, basis), table)?;
         Ok(Self { domain: domain.clone(), basis: basis.clone(), values })
     }
 

@@ -220,6 +220,11 @@ fn the_schemas_bins_are_the_knots_of_their_column() {
     let of_column: Vec<_> = release.table.columns().iter().filter(|name| name.starts_with("x2")).collect();
     let knots = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0].map(|knot| format!("x2 at {knot:.4}"));
     assert_eq!(of_column, knots.iter().collect::<Vec<_>>());
+    // Names of knots have four digits. With more bins than they can tell apart, a design is refused.
+    let mut brief = Brief::new(domain, budget(4.0, 1e-6));
+    brief.bins = [("x2".to_owned(), 50_000)].into();
+    let refused = PRIVATE_ADDITIVE.design(&json!({}), &brief).unwrap_err();
+    assert!(matches!(refused, Error::Shape { .. }), "{refused}");
 }
 
 #[test]
