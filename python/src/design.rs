@@ -291,7 +291,7 @@ impl Design {
                 Writer::new(&mut written, scumble_arrow::schema(&decoder, None)),
             )?;
             let (guarantee, columns) = (&released.guarantee, released.table.columns());
-            let model = Some(self.shipped.model_card(&released.table)?);
+            let model = Some(self.shipped.model_card(&released)?);
             let card = self.card_of(None, model, guarantee, None, values, columns, &released.noise, &[])?;
             return Ok((written, card, loaded.clipped));
         }

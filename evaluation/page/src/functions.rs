@@ -11,22 +11,42 @@ const SIZE: [f64; 2] = [220.0, 120.0];
 const FRAME: [f64; 4] = [44.0, 212.0, 8.0, 98.0];
 
 /// Small charts, one for each function in the description `model` of a released model, or nothing if it has
-/// none. A chart has one line for each class that the model scores.
+/// none. A chart of one column has one line for each class that the model scores, in a band of two standard
+/// deviations of the noise to each side. A pair of columns has a map for each class.
 pub(crate) fn charts(model: &Value) -> Markup {
     let functions = model["functions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let figure = |function: &Value| {
-        html! {
-            figure {
-                (chart(&numbers(&function["at"]), &lines(&function["values"])))
-                @let unit = text(&function["unit"]);
-                figcaption { (text(&function["column"])) @if !unit.is_empty() { ", " (unit) } }
+    html! {
+        @if !functions.is_empty() {
+            @if functions.iter().any(|function| function["deviations"].is_array()) { p { (BANDS) } }
+            div.functions {
+                @for function in functions {
+                    @match function["columns"].as_array().map(Vec::as_slice) {
+                        Some([rows, columns]) => (maps(function, [rows, columns])),
+                        _ => figure {
+                            (chart(&numbers(&function["at"]), &lines(&function["values"]), &band(function)))
+                            figcaption { (named(&function["column"], &function["unit"])) }
+                        },
+                    }
+                }
             }
         }
-    };
-    html! {
-        @if !functions.is_empty() { div.functions { @for function in functions { (figure(function)) } } }
     }
+}
+
+/// Explanation of the bands.
+const BANDS: &str = "Each function is drawn in a band of two standard deviations of the noise to each side. \
+                     The band is an upper bound, reached where few records have such values: the descent \
+                     corrects most of the noise where many have. It does not cover what the sample itself \
+                     leaves uncertain.";
+
+/// Twice the standard deviation of the noise at each place; empty if it is not known.
+fn band(function: &Value) -> Vec<f64> {
+    numbers(&function["deviations"]).into_iter().map(|deviation| 2.0 * deviation).collect()
+}
+
+fn named(column: &Value, unit: &Value) -> String {
+    let [column, unit] = [column, unit].map(|value| value.as_str().unwrap_or_default());
+    if unit.is_empty() { column.to_owned() } else { format!("{column}, {unit}") }
 }
 
 fn numbers(values: &Value) -> Vec<f64> {
@@ -37,14 +57,20 @@ fn lines(values: &Value) -> Vec<Vec<f64>> {
     values.as_array().into_iter().flatten().map(numbers).collect()
 }
 
-/// Chart of the lines through the points of `places` and each of `lines`.
-fn chart(places: &[f64], lines: &[Vec<f64>]) -> Markup {
+/// Chart of the lines through the points of `places` and each of `lines`, each in a band of half the width
+/// `band`.
+fn chart(places: &[f64], lines: &[Vec<f64>], band: &[f64]) -> Markup {
     let [left, right, top, bottom] = FRAME;
-    let (x, y) = (ends(places), ends(&lines.concat()));
+    let edge = |values: &[f64], side: f64| -> Vec<f64> {
+        values.iter().zip(band).map(|(value, half)| value + side * half).collect()
+    };
+    let edges = lines.iter().flat_map(|values| [edge(values, -1.0), edge(values, 1.0)].concat());
+    let (x, y) = (ends(places), ends(&lines.concat().into_iter().chain(edges).collect::<Vec<_>>()));
     let point = |(place, value): (&f64, &f64)| {
         let (x, y) = (left + (right - left) * share(x, *place), bottom - (bottom - top) * share(y, *value));
         format!("{},{}", at(x), at(y))
     };
+    let points = |values: &[f64]| -> Vec<String> { places.iter().zip(values).map(point).collect() };
     html! {
         svg.chart viewBox={ "0 0 " (SIZE[0]) " " (SIZE[1]) } role="img" {
             line.axis x1=(at(left)) x2=(at(right)) y1=(at(bottom)) y2=(at(bottom)) {}
@@ -55,8 +81,46 @@ fn chart(places: &[f64], lines: &[Vec<f64>]) -> Markup {
             text x=(at(left)) y=(at(bottom + 16.0)) text-anchor="start" { (rounded(x.0)) }
             text x=(at(right)) y=(at(bottom + 16.0)) text-anchor="end" { (rounded(x.1)) }
             @for (line, values) in lines.iter().enumerate() {
-                polyline.line stroke-dasharray=(Look::nth(line).dashes)
-                    points=(places.iter().zip(values).map(point).collect::<Vec<_>>().join(" ")) {}
+                @if !band.is_empty() {
+                    @let back = points(&edge(values, 1.0)).into_iter().rev();
+                    polygon.band points=(points(&edge(values, -1.0)).into_iter().chain(back)
+                        .collect::<Vec<_>>().join(" ")) {}
+                }
+                polyline.line stroke-dasharray=(Look::nth(line).dashes) points=(points(values).join(" ")) {}
+            }
+        }
+    }
+}
+
+/// Maps of a function of a pair of columns, one for each class that the model scores. A cell is darker the
+/// larger the value; its title has the numbers.
+fn maps(function: &Value, columns: [&Value; 2]) -> Markup {
+    let [left, right, top, bottom] = FRAME;
+    let units = &function["units"];
+    let caption: Vec<String> = (0..2).map(|side| named(columns[side], &units[side])).collect();
+    let label = |value: &Value| value.as_f64().map_or(value.as_str().unwrap_or_default().into(), rounded);
+    let labels = |side: usize| -> Vec<String> {
+        function["at"][side].as_array().into_iter().flatten().map(label).collect()
+    };
+    let (rows, across) = (labels(0), labels(1));
+    let (height, width) =
+        ((bottom - top) / rows.len().max(1) as f64, (right - left) / across.len().max(1) as f64);
+    html! {
+        @for values in function["values"].as_array().into_iter().flatten() {
+            @let cells = lines(values);
+            @let ends = ends(&cells.concat());
+            figure {
+                svg.chart viewBox={ "0 0 " (SIZE[0]) " " (SIZE[1]) } role="img" {
+                    @for (row, cells) in cells.iter().enumerate() {
+                        @for (column, value) in cells.iter().enumerate() {
+                            rect.cell x=(at(left + width * column as f64)) y=(at(top + height * row as f64))
+                                width=(at(width)) height=(at(height)) fill-opacity=(format!("{:.2}", share(ends, *value))) {
+                                title { (rows[row]) ", " (across[column]) ": " (rounded(*value)) }
+                            }
+                        }
+                    }
+                }
+                figcaption { (caption[0]) " (down) and " (caption[1]) " (across)" }
             }
         }
     }
@@ -92,7 +156,32 @@ mod tests {
         assert!(page.contains(">17<") && page.contains(">90<") && page.contains(">-1.5<"), "{page}");
         // From the left edge at the lowest value to the right edge.
         assert!(page.contains("points=\"44,98 119.9,8 212,30.5\""), "{page}");
-        assert!(!charts(&json!({})).into_string().contains("figure"));
+        assert!(!page.contains("class=\"band\""));
         assert_eq!(charts(&json!({})).into_string(), "");
+    }
+
+    /// A band of two standard deviations to each side, which the heights of the chart include.
+    #[test]
+    fn the_noise_of_a_function_is_a_band() {
+        let model = json!({"functions": [
+            {"column": "age", "unit": "", "at": [0, 1], "values": [[0, 1]], "deviations": [1, 0.5]},
+        ]});
+        let page = charts(&model).into_string();
+        assert!(page.contains("<p>Each function is drawn in a band"), "{page}");
+        // From −2 to 2 at the left, and from 0 to 2 at the right.
+        assert!(page.contains("points=\"44,98 212,53 212,8 44,8\""), "{page}");
+        assert!(page.contains(">-2<") && page.contains(">2<"), "{page}");
+    }
+
+    #[test]
+    fn a_pair_of_columns_has_a_map() {
+        let model = json!({"functions": [{
+            "columns": ["age", "sex"], "units": ["years", ""], "at": [[0, 90], ["f", "m"]],
+            "values": [[[0, 1], [2, 4]]], "deviations": [[1, 1], [1, 1]],
+        }]});
+        let page = charts(&model).into_string();
+        assert_eq!(page.matches("<rect").count(), 4);
+        assert!(page.contains("fill-opacity=\"0.25\"><title>0, m: 1</title>"), "{page}");
+        assert!(page.contains("<figcaption>age, years (down) and sex (across)</figcaption>"), "{page}");
     }
 }

@@ -7,9 +7,8 @@ use crate::curator::{Common, Curator, State, example};
 use crate::network::Order;
 use crate::program::{Answered, Program};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Descriptor, Error, Factor, Output, RecordDomain, Result, register};
+use scumble_core::{Brief, Descriptor, Error, Output, RecordDomain, Result, register};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 const NAME: &str = "noisy-marginals";
 
@@ -92,21 +91,13 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
     State::learn(common, brief, 1.0 / tables.max(1) as f64, Named { cliques })
 }
 
-/// Returns the index of the column `name` among the attributes. The name of a category is the part of its
-/// encoded columns' names before "=".
+/// Returns the index of the column `name` among the attributes.
 ///
 /// # Errors
 /// [`Error::Parameter`] if `name` is unknown, or names both a column and the target.
 fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
-    let is_it = |(at, factor): (Range<usize>, &Factor)| {
-        let column = &domain.columns()[at.start];
-        match factor {
-            Factor::OneHot { .. } => column.strip_prefix(name).is_some_and(|level| level.starts_with('=')),
-            _ => column == name,
-        }
-    };
     let refuse = |problem: String| Err(Error::parameter(NAME, problem));
-    let found = domain.features().factors().position(is_it);
+    let found = domain.feature(name);
     let has_target = domain.layout().target.width() > 0;
     let target = (name == Brief::TARGET && has_target).then(|| domain.features().factors().count());
     match (found, target) {

@@ -117,14 +117,23 @@ pub(crate) fn output_count(domain: &RecordDomain) -> usize {
 /// Coefficients of a model (outputs × coefficients, the first for the constant) whose output for a numeric
 /// target has the target's own unit. `matrix` computes the target scaled to [−1, 1].
 pub(crate) fn in_target_unit(domain: &RecordDomain, mut matrix: Array2<f64>) -> Array2<f64> {
-    if let TargetDomain::Real { lower, upper } = domain.target() {
-        let half = (upper - lower) / 2.0;
-        matrix *= half;
+    if let TargetDomain::Real { lower, .. } = domain.target() {
+        let unit = target_unit(domain);
+        matrix *= unit;
         let mut intercepts = matrix.column_mut(0);
-        intercepts += lower + half;
+        intercepts += lower + unit;
     }
     matrix += 0.0; // a file does not keep the sign of a zero
     matrix
+}
+
+/// Half the width of the bounds of a numeric target, else 1. It is the factor from weights to coefficients in
+/// the unit of the target.
+pub(crate) fn target_unit(domain: &RecordDomain) -> f64 {
+    match domain.target() {
+        TargetDomain::Real { lower, upper } => (upper - lower) / 2.0,
+        _ => 1.0,
+    }
 }
 
 /// Reads coefficients (outputs × columns) from the table of a model. The table's columns may have any order.

@@ -9,7 +9,7 @@ use crate::schedule::Schedule;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, Error, PrivacyProfile, Result, Stream, interrupt, local};
+use scumble_core::{Budget, Error, Neighbours, PrivacyProfile, Result, Stream, interrupt, local};
 use std::io::{Read, Seek, Write};
 use tempfile::SpooledTempFile;
 
@@ -82,7 +82,7 @@ impl<'b> Lesson<'b> {
             for record in packed.chunks_exact(record_width) {
                 let record = basis.unpacked(record);
                 basis.residuals(weights, &record, &mut residuals);
-                clip(&mut residuals, &record, clipping_norm);
+                clip(&mut residuals, record.squared_norm(), clipping_norm);
                 for (sums, residual) in sum.chunks_exact_mut(basis.width()).zip(&residuals) {
                     let residual = *residual as i64;
                     sums[0] += residual * ONE;
@@ -135,12 +135,11 @@ impl Basis {
 }
 
 /// Replaces the residuals by whole multiples of 2⁻²⁰, in these units. They are scaled down such that the
-/// gradient, the products of the residuals with the features, has a norm of at most `norm`.
+/// gradient, the products of the residuals with the features, has a norm of at most `norm`. `features` is the
+/// squared norm of the features in units of 2⁻⁴⁰.
 ///
 /// The norm is checked on integers. A gradient that is still too long, or that is not a number, becomes zero.
-fn clip(residuals: &mut [f64], record: &Packed, norm: f64) {
-    let constant = i128::from(ONE * ONE);
-    let features = record.entries().fold(constant, |sum, (_, value)| sum + i128::from(value * value));
+fn clip(residuals: &mut [f64], features: u64, norm: f64) {
     let found = residuals.iter().map(|r| r * r).sum::<f64>().sqrt() * (features as f64).sqrt() / ONE as f64;
     let share = (norm / found).min(1.0) * ONE as f64;
     let mut squares = 0i128;
@@ -151,17 +150,27 @@ fn clip(residuals: &mut [f64], record: &Packed, norm: f64) {
         *residual = whole as f64;
     }
     let most = (norm / STEP).floor() as i128;
-    if squares.checked_mul(features).is_none_or(|square| square > most * most) {
+    if squares.checked_mul(features.into()).is_none_or(|square| square > most * most) {
         residuals.fill(0.0);
     }
 }
 
-/// Returns the noise for each step on the sum of gradients, which has `dim` coordinates. All steps of
-/// `schedule` together are within `budget`.
+/// Returns the noise for each step on the sum of gradients, which has `dim` coordinates. The sums of two
+/// tables that are `neighbours` differ by at most one clipped gradient, or by two if a record is replaced. All
+/// steps of `schedule` together are within `budget`.
 ///
 /// # Errors
 /// [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹ lattice steps.
-pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> Result<SumNoise> {
+pub(crate) fn noise_of_steps(
+    dim: usize,
+    schedule: Schedule,
+    neighbours: Neighbours,
+    budget: Budget,
+) -> Result<SumNoise> {
+    let distance = match neighbours {
+        Neighbours::AddOrRemoveOne => schedule.clipping_norm,
+        Neighbours::ReplaceOne => 2.0 * schedule.clipping_norm,
+    };
     let (epsilon, delta) = (budget.epsilon(), budget.delta());
     let refused = Error::Budget { name: "delta", range: "above zero for Gaussian noise", value: delta };
     let mu = gaussian::mu(epsilon, delta).ok().filter(|mu| *mu > 0.0).ok_or(refused)?;
@@ -169,7 +178,7 @@ pub(crate) fn noise_of_steps(dim: usize, schedule: Schedule, budget: Budget) -> 
     // billionths, and by more if the noise is small.
     for margin in [1e-9, 1e-7, 1e-5, 1e-3, 1e-1] {
         let each = mu * (1.0 - margin) / (schedule.steps as f64).sqrt();
-        let noise = SumNoise::for_mu(dim, 2.0 * schedule.clipping_norm, each)?;
+        let noise = SumNoise::for_mu(dim, distance, each)?;
         let all =
             (1..schedule.steps).fold(noise.profile(), |all: PrivacyProfile, _| all.with(&noise.profile()));
         if all.delta(epsilon) <= delta {
@@ -236,40 +245,36 @@ struct Path {
     last: Array2<f64>,
     /// Sum of the weights over the second half of the steps.
     sum: Array2<f64>,
-    rate: f64,
-    momentum: f64,
+    schedule: Schedule,
     done: usize,
-    steps: usize,
 }
 
 impl Path {
     fn new(lesson: &Lesson, schedule: Schedule) -> Self {
-        let Schedule { steps, learning_rate, momentum, .. } = schedule;
         let zero = Array2::zeros((lesson.outputs, lesson.basis.width()));
-        let rate = learning_rate / lesson.len() as f64;
-        Self { weights: zero.clone(), last: zero.clone(), sum: zero, rate, momentum, done: 0, steps }
+        Self { weights: zero.clone(), last: zero.clone(), sum: zero, schedule, done: 0 }
     }
 
     fn step(&mut self, gradient: &[f64]) {
-        self.last
-            .iter_mut()
-            .zip(gradient)
-            .for_each(|(last, g)| *last = self.momentum * *last - self.rate * g);
+        let Schedule { records, learning_rate, momentum, .. } = self.schedule;
+        let rate = learning_rate / records as f64;
+        self.last.iter_mut().zip(gradient).for_each(|(last, g)| *last = momentum * *last - rate * g);
         self.weights += &self.last;
         self.done += 1;
-        if self.done > self.steps / 2 {
+        if self.done > self.schedule.steps - self.schedule.averaged() {
             self.sum += &self.weights;
         }
     }
 
     fn mean(&self) -> Array2<f64> {
-        &self.sum / (self.steps - self.steps / 2).max(1) as f64
+        &self.sum / self.schedule.averaged().max(1) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::basis::Grids;
     use ndarray::Array2;
     use proptest::prelude::*;
     use scumble_core::{Domain, TargetDomain};
@@ -285,7 +290,8 @@ mod tests {
         ) {
             let levels = (0..3).map(|level| level.to_string()).collect();
             let domain = scumble_testing::records(Domain::unit_box(1), TargetDomain::Class { levels });
-            let basis = Basis::new("a test", &domain, Some(&[vec![0.0, 0.3, 0.9, 1.0]])).unwrap();
+            let grids = Grids { knots: vec![vec![0.0, 0.3, 0.9, 1.0]], pairs: vec![] };
+            let basis = Basis::new("a test", &domain, Some(&grids)).unwrap();
             let weights = Array2::from_shape_vec((3, basis.width()), weights).unwrap();
             let length = |norm: f64| {
                 let mut lesson = Lesson::new(&basis, 3);

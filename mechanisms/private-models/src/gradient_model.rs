@@ -1,6 +1,6 @@
 //! Mechanism that releases a model learned by noisy gradient descent.
 
-use crate::basis::Basis;
+use crate::basis::{Basis, Grids};
 use crate::coefficients::{Coefficients, output_count, released};
 use crate::descent::{Lesson, descend, log_likelihood, noise_of_steps};
 use crate::encoding::Encoding;
@@ -9,7 +9,7 @@ use crate::schedule::Schedule;
 use crate::shapes::Shapes;
 use ndarray::Array2;
 use schemars::JsonSchema;
-use scumble_accounting::gaussian;
+use scumble_accounting::{gaussian, search};
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Error, Evidence, Guarantee, Neighbours, Outcome,
     Randomness, RecordDomain, ReleasedModel, Releases, Result, Statistics, Table, TargetDomain, in_blocks,
@@ -53,11 +53,13 @@ pub struct GradientModel {
     basis: Basis,
     /// Number of outputs: one for a number or two classes, else one per class.
     outputs: usize,
-    /// μ of the Gaussian differential privacy that corresponds to the budget; infinite at ε = ∞.
+    /// μ of [`Parameters::mu`].
     mu: f64,
     /// Noise of the descent for a table of one record, with its number of steps and C. Any table with the
     /// same numbers uses this noise again. `None` at ε = ∞.
     cached_noise: Option<((usize, f64), SumNoise)>,
+    /// Claims, the first for the relation of the parameters.
+    claims: Vec<CentralDp>,
 }
 
 /// Saved state of the mechanism.
@@ -76,17 +78,23 @@ pub(crate) struct State {
 pub(crate) enum Family {
     /// Each number is a feature. Targets are classes.
     Logistic,
-    /// Each number has features on knots. Targets are classes or numbers.
-    Additive {
-        /// Knots of each number among the features, in their order, in units of the encoded record.
-        knots: Vec<Vec<f64>>,
-    },
+    /// Each number has features on knots, and pairs of columns have some. Targets are classes or numbers.
+    Additive(Grids),
 }
 
 /// Parameters of the descent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parameters {
+    /// Neighbouring relation: "replace-one" record (the default; the number of records is public), or
+    /// "add-or-remove-one", which needs `records`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) neighbours: Option<Neighbours>,
+    /// Public number of about as many as there are records. The rules for the descent use it in place of the
+    /// number of records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) records: Option<usize>,
     /// Number of steps over all records. The default follows a public rule from the number of records and the
     /// budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,9 +114,24 @@ pub(crate) struct Parameters {
 
 /// Upper limit for the number of steps; more take too long.
 const MOST_STEPS: usize = 100_000;
+/// Upper limit for a stated number of records.
+const MOST_RECORDS: usize = 1_000_000_000_000;
 
 impl Parameters {
     fn check(&self, plugin: &str) -> Result<()> {
+        match self.records {
+            Some(records) => {
+                let (range, fits) =
+                    (format!("from 1 to {MOST_RECORDS}"), (1..=MOST_RECORDS).contains(&records));
+                Error::check(plugin, "records", records, &range, fits)?;
+            }
+            None if self.neighbours() == Neighbours::AddOrRemoveOne => {
+                let problem = "a design for add-or-remove-one hides the number of records, so that it needs \
+                               records, a public number of about as many";
+                return Err(Error::parameter(plugin, problem));
+            }
+            None => {}
+        }
         if let Some(steps) = self.steps {
             let (range, fits) = (format!("from 1 to {MOST_STEPS}"), (1..=MOST_STEPS).contains(&steps));
             Error::check(plugin, "steps", steps, &range, fits)?;
@@ -126,9 +149,30 @@ impl Parameters {
         Ok(())
     }
 
+    pub(crate) fn neighbours(&self) -> Neighbours {
+        self.neighbours.unwrap_or(Neighbours::ReplaceOne)
+    }
+
+    /// μ of the Gaussian differential privacy that corresponds to `budget` under the relation "replace one
+    /// record", for noise that needs all of `budget` under the relation of these parameters. Infinite at ε =
+    /// ∞.
+    ///
+    /// # Errors
+    /// Returns no error for a valid budget.
+    pub(crate) fn mu(&self, budget: Budget) -> Result<f64> {
+        if budget.epsilon() == f64::INFINITY {
+            return Ok(f64::INFINITY);
+        }
+        let budget = spent(budget)?;
+        let mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
+        // A replaced record changes a sum by up to two gradients, an added one by one.
+        Ok(if self.neighbours() == Neighbours::AddOrRemoveOne { 2.0 * mu } else { mu })
+    }
+
     /// The schedule `rule`, with the parameters that are given.
     fn in_place_of(&self, rule: Schedule) -> Schedule {
         Schedule {
+            records: rule.records,
             steps: self.steps.unwrap_or(rule.steps),
             clipping_norm: self.clipping_norm.unwrap_or(rule.clipping_norm),
             learning_rate: self.learning_rate.unwrap_or(rule.learning_rate),
@@ -142,26 +186,24 @@ impl Family {
     pub(crate) fn plugin(&self) -> &'static str {
         match self {
             Self::Logistic => LOGISTIC,
-            Self::Additive { .. } => ADDITIVE,
+            Self::Additive(_) => ADDITIVE,
         }
     }
 
     /// Features of records of `domain`.
     fn basis(&self, domain: &RecordDomain) -> Result<Basis> {
-        let knots = match self {
+        let grids = match self {
             Self::Logistic => None,
-            Self::Additive { knots } => Some(knots),
+            Self::Additive(grids) => Some(grids),
         };
-        Basis::new(self.plugin(), domain, knots.map(Vec::as_slice))
+        Basis::new(self.plugin(), domain, grids)
     }
 
     /// Schedule by a public rule.
-    fn rule(&self, records: usize, basis: &Basis, outputs: usize, mu: f64) -> Schedule {
+    fn rule(&self, records: usize, basis: &Basis, mu: f64) -> Schedule {
         match self {
-            Self::Logistic => Schedule::logistic(records, outputs * basis.width(), mu),
-            Self::Additive { .. } => {
-                Schedule::additive(records, basis.squared_norm(), basis.has_classes(), mu)
-            }
+            Self::Logistic => Schedule::logistic(records, mu),
+            Self::Additive(_) => Schedule::additive(records, basis.squared_norm(), basis.has_classes(), mu),
         }
     }
 }
@@ -181,15 +223,14 @@ impl TryFrom<State> for GradientModel {
         let basis = state.family.basis(&state.domain)?;
         let outputs = output_count(&state.domain);
         size::check_held(plugin, "the number of features, times classes,", &[basis.width(), outputs], 64)?;
-        let mut made = Self { state, basis, outputs, mu: f64::INFINITY, cached_noise: None };
+        let mu = state.parameters.mu(state.budget)?;
+        let mut made = Self { state, basis, outputs, mu, cached_noise: None, claims: vec![] };
         // A release that could not be saved, such as two coefficients of one name, is refused at the design.
-        made.outcome(&Array2::zeros((outputs, made.basis.width())))?;
-        if made.state.budget.epsilon().is_finite() {
-            let budget = spent(made.state.budget)?;
-            made.mu = gaussian::mu(budget.epsilon(), budget.delta()).unwrap_or(0.0);
-            let schedule = made.schedule(1);
-            let noise = made.noise(schedule)?;
-            made.cached_noise = noise.map(|noise| ((schedule.steps, schedule.clipping_norm), noise));
+        made.outcome(&Array2::zeros((outputs, made.basis.width())), None)?;
+        let schedule = made.schedule(1);
+        if let Some(noise) = made.noise(schedule)? {
+            made.claims = made.claims_of(schedule, &noise)?;
+            made.cached_noise = Some(((schedule.steps, schedule.clipping_norm), noise));
         }
         Ok(made)
     }
@@ -221,9 +262,34 @@ impl GradientModel {
         self.outputs * self.basis.width()
     }
 
-    /// Returns the schedule of the descent for `records` records. The number of records is public.
+    /// Claims for `noise` on the sums of gradients of `schedule`. The relation that adds or removes one record
+    /// implies a claim for the relation that replaces one, with the smallest ε up to a millionth.
+    fn claims_of(&self, schedule: Schedule, noise: &SumNoise) -> Result<Vec<CentralDp>> {
+        let budget = spent(self.state.budget)?;
+        let delta = budget.delta();
+        let own = CentralDp::new(budget.epsilon(), delta, self.state.parameters.neighbours());
+        if own.neighbours == Neighbours::ReplaceOne {
+            return Ok(vec![own]);
+        }
+        let is_enough = |epsilon: f64| {
+            let budget = Budget::new(epsilon, delta);
+            let needed = budget
+                .and_then(|budget| noise_of_steps(self.weights(), schedule, Neighbours::ReplaceOne, budget));
+            needed.is_ok_and(|needed| needed.scale() <= noise.scale())
+        };
+        let epsilon = search::nearly_least(1e-6, 1e6, 1e-6, is_enough).ok_or(Error::Budget {
+            name: "epsilon",
+            range: "large enough for a claim about replacing one record",
+            value: budget.epsilon(),
+        })?;
+        Ok(vec![own, CentralDp::new(epsilon, delta, Neighbours::ReplaceOne)])
+    }
+
+    /// Returns the schedule of the descent for `records` records, unless the parameters state a public number
+    /// of records. Without such a number, the number of records is public.
     fn schedule(&self, records: usize) -> Schedule {
-        self.state.parameters.in_place_of(self.state.family.rule(records, &self.basis, self.outputs, self.mu))
+        let records = self.state.parameters.records.unwrap_or(records);
+        self.state.parameters.in_place_of(self.state.family.rule(records, &self.basis, self.mu))
     }
 
     fn noise(&self, schedule: Schedule) -> Result<Option<SumNoise>> {
@@ -234,7 +300,10 @@ impl GradientModel {
             Some((cached, noise)) if *cached == (schedule.steps, schedule.clipping_norm) => {
                 Ok(Some(noise.clone()))
             }
-            _ => noise_of_steps(self.weights(), schedule, spent(self.state.budget)?).map(Some),
+            _ => {
+                let neighbours = self.state.parameters.neighbours();
+                noise_of_steps(self.weights(), schedule, neighbours, spent(self.state.budget)?).map(Some)
+            }
         }
     }
 
@@ -245,17 +314,23 @@ impl GradientModel {
         Ok(lesson)
     }
 
-    /// Learns from the training data `lesson`. Returns the weights (outputs × features), and the noisy sums
-    /// of gradients of all steps in order.
-    fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<(Array2<f64>, Vec<f64>)> {
+    /// Learns from the training data `lesson`. Returns the weights (outputs × features), an upper bound on the
+    /// standard deviation of their noise, and the noisy sums of gradients of all steps in order.
+    fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<Learned> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;
         let mut stream = randomness.streams().stream(0);
-        descend(lesson, schedule, noise.as_ref(), &mut stream)
+        let (weights, sums) = descend(lesson, schedule, noise.as_ref(), &mut stream)?;
+        Ok(Learned { weights, deviation: noise.map(|noise| noise.scale() * schedule.noise_gain()), sums })
     }
 
-    /// Release of the model with these weights.
-    fn outcome(&self, weights: &Array2<f64>) -> Result<(Table, Arc<dyn ReleasedModel>)> {
+    /// Release of the model with these weights. `deviation` is an upper bound on the standard deviation of
+    /// their noise.
+    fn outcome(
+        &self,
+        weights: &Array2<f64>,
+        deviation: Option<f64>,
+    ) -> Result<(Table, Arc<dyn ReleasedModel>)> {
         let domain = &self.state.domain;
         Ok(match self.state.family {
             Family::Logistic => {
@@ -263,12 +338,34 @@ impl GradientModel {
                 let model = Coefficients::new(domain, &encoding, weights)?;
                 (model.table()?, Arc::new(model))
             }
-            Family::Additive { .. } => {
-                let model = Shapes::new(domain, &self.basis, weights)?;
+            Family::Additive(_) => {
+                let model = Shapes::new(domain, &self.basis, weights, deviation)?;
                 (model.table()?, Arc::new(model))
             }
         })
     }
+}
+
+/// Result of a descent.
+struct Learned {
+    /// Weights (outputs × features).
+    weights: Array2<f64>,
+    /// Upper bound on the standard deviation of the noise of a weight; `None` at ε = ∞.
+    deviation: Option<f64>,
+    /// Noisy sums of gradients of all steps, in order.
+    sums: Vec<f64>,
+}
+
+fn theorem(neighbours: Neighbours) -> String {
+    let (differ, distance) = match neighbours {
+        Neighbours::ReplaceOne => ("differ in one record", "2C"),
+        Neighbours::AddOrRemoveOne => ("differ by one additional record", "C"),
+    };
+    format!(
+        "gradients clipped to C, as integers: two sums that {differ} lie {distance} apart in ℓ₂, and with \
+         discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth and \
+         Su 2022, Corollary 3.3); δ(ε) by Balle and Wang (2018), Theorem 8, plus what the lattice adds"
+    )
 }
 
 /// Accumulator of the records of a release.
@@ -284,8 +381,8 @@ impl Accumulator for Gathered<'_> {
 
     fn release(mut self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
         let guarantee = self.mechanism.guarantee().under(randomness.provenance());
-        let (weights, _) = self.mechanism.learned(&mut self.lesson, randomness)?;
-        let (table, model) = self.mechanism.outcome(&weights)?;
+        let Learned { weights, deviation, .. } = self.mechanism.learned(&mut self.lesson, randomness)?;
+        let (table, model) = self.mechanism.outcome(&weights, deviation)?;
         Ok(released(table, guarantee, model))
     }
 }
@@ -296,17 +393,12 @@ impl CuratorMechanism for GradientModel {
     }
 
     fn guarantee(&self) -> Guarantee {
-        let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
         if self.mu == f64::INFINITY {
             let discloses = vec!["the model trained on all records, without noise".into()];
             return Guarantee { discloses, ..Guarantee::default() };
         }
-        let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
-        let theorem = "gradients clipped to C, as integers: two sums that differ in one record lie 2C apart \
-                       in ℓ₂, and with discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps \
-                       compose by μ² = Σμᵢ² (Dong, Roth and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang \
-                       (2018), Theorem 8, plus what the lattice adds";
-        Guarantee::for_curator(Neighbours::ReplaceOne, [(dp, theorem.to_owned())])
+        let notions = self.claims.iter().map(|dp| (dp.clone(), theorem(dp.neighbours)));
+        Guarantee::for_curator(self.state.parameters.neighbours(), notions)
     }
 
     fn releases(&self) -> Releases {
@@ -316,7 +408,7 @@ impl CuratorMechanism for GradientModel {
         };
         match self.state.family {
             Family::Logistic => Releases::Model { family: "logistic", learner },
-            Family::Additive { .. } => Releases::Model { family: "additive", learner },
+            Family::Additive(_) => Releases::Model { family: "additive", learner },
         }
     }
 
@@ -327,7 +419,7 @@ impl CuratorMechanism for GradientModel {
     fn model_of(&self, table: &Table) -> Result<Arc<dyn ReleasedModel>> {
         Ok(match self.state.family {
             Family::Logistic => Arc::new(Coefficients::from_table(&self.state.domain, table)?),
-            Family::Additive { .. } => Arc::new(Shapes::from_table(&self.state.domain, &self.basis, table)?),
+            Family::Additive(_) => Arc::new(Shapes::from_table(&self.state.domain, &self.basis, table)?),
         })
     }
 
@@ -339,7 +431,7 @@ impl CuratorMechanism for GradientModel {
 /// Statistics through which an audit attacks a release: the noisy sums of gradients of all steps, in order.
 impl Statistics for GradientModel {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
-        Ok(self.learned(&mut self.lesson(table)?, randomness)?.1)
+        Ok(self.learned(&mut self.lesson(table)?, randomness)?.sums)
     }
 
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
@@ -357,29 +449,106 @@ impl Statistics for GradientModel {
 mod tests {
     use super::*;
     use crate::PRIVATE_ADDITIVE;
+    use crate::noise::STEP;
     use scumble_adversary::{Effort, Verdict, audit};
-    use scumble_core::{Brief, Designed, Domain, Target};
+    use scumble_core::{Brief, Designed, Domain, Target, collected};
     use serde_json::json;
 
-    /// A variant without clipping: the noise is for C = ¼, and the gradients have their own norm of ½. The
-    /// records consist of the intercept only, so that two classes have opposite gradients.
-    #[test]
-    fn a_descent_without_clipping_is_caught() {
+    /// Domain and table of forty records that consist of the intercept only, so that two classes have opposite
+    /// gradients.
+    fn intercepts() -> (RecordDomain, Table) {
         let levels = vec!["no".to_owned(), "yes".to_owned()];
         let domain = RecordDomain::new(vec![], Domain::empty(), TargetDomain::Class { levels }).unwrap();
         let labels = (0..40).map(|row| usize::from(row % 3 == 0)).collect();
-        let table = Table::new(vec![], Array2::zeros((40, 0)), Target::Class(labels)).unwrap();
+        (domain, Table::new(vec![], Array2::zeros((40, 0)), Target::Class(labels)).unwrap())
+    }
+
+    fn is_broken(variant: &Designed, table: &Table) -> bool {
+        let effort = Effort { samples: 100_000, ..Effort::quick() };
+        let findings = audit("a variant", variant, Some(table), effort).unwrap();
+        findings.iter().any(|finding| finding.verdict == Verdict::Broken)
+    }
+
+    /// A variant without clipping: the noise is for C = ¼, and the gradients have their own norm of ½.
+    #[test]
+    fn a_descent_without_clipping_is_caught() {
+        let (domain, table) = intercepts();
         let brief = Brief::new(domain, Budget::new(1.0, 0.01).unwrap());
         let design = PRIVATE_ADDITIVE.design(&json!({"steps": 1, "clipping_norm": 0.25}), &brief).unwrap();
         let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
-        let is_broken = |norm: f64| {
+        let is_caught = |norm: f64| {
             let mut variant = honest.clone();
             variant.state.parameters.clipping_norm = Some(norm);
             variant.cached_noise = variant.cached_noise.map(|(_, noise)| ((1, norm), noise));
-            let effort = Effort { samples: 100_000, ..Effort::quick() };
-            let findings = audit("a variant", &Designed::curator(variant), Some(&table), effort).unwrap();
-            findings.iter().any(|finding| finding.verdict == Verdict::Broken)
+            is_broken(&Designed::curator(variant), &table)
         };
-        assert!(!is_broken(0.25) && is_broken(1e3));
+        assert!(!is_caught(0.25) && is_caught(1e3));
+    }
+
+    /// A variant whose momentum sees gradients that are not clipped, and get no noise.
+    #[derive(Debug, Clone)]
+    struct UnclippedMomentum(GradientModel);
+
+    impl CuratorMechanism for UnclippedMomentum {
+        fn domain(&self) -> &RecordDomain {
+            self.0.domain()
+        }
+
+        fn guarantee(&self) -> Guarantee {
+            self.0.guarantee()
+        }
+
+        fn releases(&self) -> Releases {
+            self.0.releases()
+        }
+
+        fn start(&self) -> Box<dyn Accumulator + '_> {
+            collected(self.domain(), |table, randomness| {
+                let mut lesson = self.0.lesson(table)?;
+                let schedule = self.0.schedule(lesson.len());
+                let Schedule { records, steps, clipping_norm, learning_rate, momentum } = schedule;
+                let (noise, mut stream) = (self.0.noise(schedule)?.unwrap(), randomness.streams().stream(0));
+                let rate = learning_rate / records as f64;
+                let mut weights = Array2::zeros((1, 1));
+                for _ in 0..steps {
+                    let whole = lesson.gradient(&weights, 1e3)?[0] as f64 * STEP;
+                    let noisy = noise.added(&lesson.gradient(&weights, clipping_norm)?, &mut stream)[0];
+                    weights -= rate * (noisy + momentum * whole);
+                }
+                let (table, model) = self.0.outcome(&weights, None)?;
+                released(table, self.guarantee(), model).release()
+            })
+        }
+    }
+
+    #[test]
+    fn momentum_of_unclipped_gradients_is_caught() {
+        let (domain, table) = intercepts();
+        let brief = Brief::new(domain, Budget::new(1.0, 0.01).unwrap());
+        let parameters = json!({"steps": 2, "clipping_norm": 0.05, "momentum": 0.9});
+        let design = PRIVATE_ADDITIVE.design(&parameters, &brief).unwrap();
+        let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
+        assert!(!is_broken(&Designed::curator(honest.clone()), &table));
+        assert!(is_broken(&Designed::curator(UnclippedMomentum(honest.clone())), &table));
+    }
+
+    /// A direction of the weights in which the loss is flat has the noise of all steps.
+    #[test]
+    fn the_gain_of_the_noise_has_a_closed_form_in_short_descents() {
+        let gain = |steps, momentum| {
+            let schedule = Schedule { records: 10, steps, clipping_norm: 0.5, learning_rate: 20.0, momentum };
+            schedule.noise_gain()
+        };
+        // With r = η/n = 2: one step; two steps, of which the second is released; three steps, of which the
+        // mean of the second and third is released.
+        let expected = [
+            2.0,
+            2.0 * (1.5f64.powi(2) + 1.0).sqrt(),
+            2.0 * (1.625f64.powi(2) + 1.25f64.powi(2) + 0.25).sqrt(),
+        ];
+        for (steps, expected) in (1..).zip(expected) {
+            assert!((gain(steps, 0.5) - expected).abs() < 1e-12, "{steps} steps: {}", gain(steps, 0.5));
+        }
+        assert!((gain(2, 0.0) - 8f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -260,31 +260,18 @@ fn theorem(neighbours: Neighbours) -> String {
     )
 }
 
-/// The neighbouring relation.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum NeighboursParameter {
-    /// Replace one record; the number of records is public.
-    #[default]
-    ReplaceOne,
-    /// Add or remove one record; the number of released rows is noisy.
-    AddOrRemoveOne,
-}
-
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// Neighbouring relation: replace-one (the default), or add-or-remove-one.
-    #[serde(default)]
-    neighbours: NeighboursParameter,
+    /// Neighbouring relation: "replace-one" record (the default; the number of records is public), or
+    /// "add-or-remove-one" (the number of released rows is noisy).
+    #[schemars(with = "Option<String>")]
+    neighbours: Option<Neighbours>,
 }
 
 fn design(Parameters { neighbours }: Parameters, brief: &Brief) -> Result<NoisyMoments> {
-    let neighbours = match neighbours {
-        NeighboursParameter::ReplaceOne => Neighbours::ReplaceOne,
-        NeighboursParameter::AddOrRemoveOne => Neighbours::AddOrRemoveOne,
-    };
+    let neighbours = neighbours.unwrap_or(Neighbours::ReplaceOne);
     brief.budget.check_for_gaussian(NAME)?;
     NoisyMoments::new(brief.domain.clone(), brief.budget, neighbours)
 }

@@ -3,6 +3,8 @@
 /// Parameters of the gradient descent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
+    /// Public number of records, by which the sum of gradients is divided.
+    pub(crate) records: usize,
     /// Number of gradient steps; each step uses all records.
     pub(crate) steps: usize,
     /// C, the upper limit for the norm of a record's gradient.
@@ -14,40 +16,70 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Schedule of the descent for `records` records, `weights` weights p, and μ-Gaussian differential
-    /// privacy. The number of steps is nμ/(3√p) for n records, limited to the range from 10 to 200.
-    pub(crate) fn logistic(records: usize, weights: usize, mu: f64) -> Self {
-        let steps = records as f64 * mu / (3.0 * (weights as f64).sqrt());
-        Self {
-            steps: steps.clamp(10.0, 200.0) as usize,
-            clipping_norm: 0.5,
-            learning_rate: 16.0,
-            momentum: 0.0,
-        }
+    /// Schedule of a logistic regression for `records` records n and μ-Gaussian differential privacy: the sum
+    /// of [`for_classes`](Self::for_classes) is 2nμ.
+    pub(crate) fn logistic(records: usize, mu: f64) -> Self {
+        Self::for_classes(records, 2.0 * records as f64 * mu)
     }
 
-    /// Schedule of the descent for `records` records and μ-Gaussian differential privacy.
+    /// Schedule of an additive model for `records` records n and μ-Gaussian differential privacy.
     ///
-    /// The weights move by the learning rate times the mean gradient, and in total by 1/(1 − momentum) times
-    /// as much. The sum of these factors over all steps is proportional to nμ for n records. The noise that
-    /// all steps together add to a weight then does not depend on the budget. The memory of the momentum is a
-    /// tenth of the steps.
-    ///
-    /// For classes, the sum is nμ. The factor of a step is 20 in a short descent and up to 80 in a long one.
-    /// For numbers, the loss is more curved: the sum is nμ/32, and the factor is at most 1 and at most
-    /// 15/‖φ‖², where `squared_norm` bounds ‖φ‖² for the features φ of a record. The descent of a larger
-    /// factor would not converge.
+    /// For classes, the sum of [`for_classes`](Self::for_classes) is nμ. For numbers, the loss is more
+    /// curved: the sum is nμ/32, and the factor of a step is at most 1 and at most 15/‖φ‖², where
+    /// `squared_norm` bounds ‖φ‖² for the features φ of a record. The descent of a larger factor would not
+    /// converge.
     pub(crate) fn additive(records: usize, squared_norm: f64, has_classes: bool, mu: f64) -> Self {
         let total = records as f64 * mu;
-        let (total, steps, most) = if has_classes {
-            let short = total / 20.0;
-            (total, short.min((250.0 * short).sqrt()).clamp(10.0, 1000.0), 80.0)
-        } else {
-            (total / 32.0, (total * 5.0 / 32.0).clamp(50.0, 400.0), (15.0 / squared_norm).min(1.0))
-        };
+        if has_classes {
+            return Self::for_classes(records, total);
+        }
+        let steps = (total * 5.0 / 32.0).clamp(50.0, 400.0);
+        Self::by_factor(records, steps, total / 32.0, (15.0 / squared_norm).min(1.0))
+    }
+
+    /// Schedule for classes, whose factors of all steps add up to about `total`. The factor of a step is 20 in
+    /// a short descent and up to 80 in a long one.
+    fn for_classes(records: usize, total: f64) -> Self {
+        let short = total / 20.0;
+        let steps = short.min((250.0 * short).sqrt()).clamp(10.0, 1000.0);
+        Self::by_factor(records, steps, total, 80.0)
+    }
+
+    /// Schedule with a number of steps. Each has the same factor, `total` divided by the number of steps, and
+    /// `most` at most.
+    ///
+    /// The weights move by the learning rate times the mean gradient, and in total by 1/(1 − momentum) times
+    /// as much, which is the factor of a step. If the sum of the factors is proportional to nμ for n records,
+    /// the noise that all steps together add to a weight does not depend on the budget. The memory of the
+    /// momentum is a tenth of the steps.
+    fn by_factor(records: usize, steps: f64, total: f64, most: f64) -> Self {
         let steps = steps.floor();
         let momentum = (1.0 - 10.0 / steps).min(0.9);
         let learning_rate = (1.0 - momentum) * (total / steps).min(most);
-        Self { steps: steps as usize, clipping_norm: 0.5, learning_rate, momentum }
+        Self { records, steps: steps as usize, clipping_norm: 0.5, learning_rate, momentum }
+    }
+
+    /// Number of steps, at the end, over which the weights are averaged.
+    pub(crate) fn averaged(&self) -> usize {
+        self.steps - self.steps / 2
+    }
+
+    /// Upper bound on the standard deviation of a released weight, for noise with a standard deviation of 1
+    /// on the gradient sums, if the loss is quadratic and the descent does not diverge. A direction of the
+    /// weights in which the loss is flat has this standard deviation (proof:
+    /// `guide/equations/private-additive.md`).
+    pub(crate) fn noise_gain(&self) -> f64 {
+        let mut velocity = self.learning_rate / self.records as f64;
+        // Response of the weights, `lag` steps after a unit of noise, and the sums of responses.
+        let (mut response, mut sums) = (0.0, vec![0.0]);
+        for lag in 0..self.steps {
+            response += velocity;
+            velocity *= self.momentum;
+            sums.push(sums[lag] + response);
+        }
+        let first = self.steps - self.averaged();
+        let of_step = |step: usize| sums[self.steps - step] - sums[first.saturating_sub(step)];
+        let squares: f64 = (0..self.steps).map(|step| of_step(step).powi(2)).sum();
+        squares.sqrt() / self.averaged().max(1) as f64
     }
 }

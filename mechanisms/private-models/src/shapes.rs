@@ -1,32 +1,46 @@
 //! Released additive models.
 
 use crate::basis::Basis;
-use crate::coefficients::{in_target_unit, output_count, predictions, read, scores};
+use crate::coefficients::{in_target_unit, output_count, predictions, read, scores, target_unit};
 use ndarray::{Array2, s};
-use scumble_core::{ColumnFunction, RecordDomain, ReleasedModel, Result, Table, Target, check_width};
+use scumble_core::{
+    FunctionAxis, ModelFunction, RecordDomain, ReleasedModel, Result, Table, Target, check_width,
+};
 
-/// Additive model of encoded records. Each output is an intercept plus one function of each column. The
-/// function of a number is piecewise linear between public knots.
+/// Additive model of encoded records. Each output is an intercept plus one function of each column, and of
+/// some pairs of columns. The function of a number is piecewise linear between public knots.
 #[derive(Debug, Clone)]
 pub(crate) struct Shapes {
     domain: RecordDomain,
     basis: Basis,
-    /// Intercept, and value of the functions at each level and each knot (outputs × coefficients).
+    /// Intercept, and value of the functions at each level, each knot and each cell of a pair (outputs ×
+    /// coefficients).
     values: Array2<f64>,
+    /// Upper bound on the standard deviation of the noise of each coefficient, if it is known.
+    deviations: Option<Vec<f64>>,
 }
 
 impl Shapes {
     /// Creates the model from the weights of the features of `basis` (outputs × features). For a numeric
-    /// target, the output that `weights` computes is the target scaled to [−1, 1].
+    /// target, the output that `weights` computes is the target scaled to [−1, 1]. `deviation` is an upper
+    /// bound on the standard deviation of the noise of a weight.
     ///
     /// # Errors
     /// [`Error::Shape`] if `weights` has another number of columns than `basis` has features.
-    pub(crate) fn new(domain: &RecordDomain, basis: &Basis, weights: &Array2<f64>) -> Result<Self> {
+    pub(crate) fn new(
+        domain: &RecordDomain,
+        basis: &Basis,
+        weights: &Array2<f64>,
+        deviation: Option<f64>,
+    ) -> Result<Self> {
         check_width(basis.width(), weights.ncols())?;
         let rows: Vec<_> = weights.outer_iter().map(|row| basis.coefficients(&row.to_vec())).collect();
         let shape = (rows.len(), column_names(domain, basis).len());
         let values = Array2::from_shape_fn(shape, |(row, column)| rows[row][column]);
-        Ok(Self { domain: domain.clone(), basis: basis.clone(), values: in_target_unit(domain, values) })
+        let unit = target_unit(domain);
+        let own = |deviation| basis.deviations().into_iter().map(|each| each * deviation * unit).collect();
+        let values = in_target_unit(domain, values);
+        Ok(Self { domain: domain.clone(), basis: basis.clone(), values, deviations: deviation.map(own) })
     }
 
     /// Reads the model from its [`table`](Self::table). The columns may have any order.
@@ -36,7 +50,7 @@ impl Shapes {
     /// outputs. [`Error::NonFinite`] for a NaN or an infinity.
     pub(crate) fn from_table(domain: &RecordDomain, basis: &Basis, table: &Table) -> Result<Self> {
         let values = read(domain, column_names(domain, basis), table)?;
-        Ok(Self { domain: domain.clone(), basis: basis.clone(), values })
+        Ok(Self { domain: domain.clone(), basis: basis.clone(), values, deviations: None })
     }
 
     /// Returns the values of the functions as a table with a row for each output.
@@ -50,11 +64,28 @@ impl Shapes {
 
 /// Name of each coefficient. A knot is named by its value in the encoded record, rounded to four digits.
 fn column_names(domain: &RecordDomain, basis: &Basis) -> Vec<String> {
-    let name = |(column, knot): (usize, Option<f64>)| match knot {
-        Some(knot) => format!("{} at {knot:.4}", domain.columns()[column]),
-        None => format!("coefficient of {}", domain.columns()[column]),
+    let name = |(column, knot): &(usize, Option<f64>)| match knot {
+        Some(knot) => format!("{} at {knot:.4}", domain.columns()[*column]),
+        None => domain.columns()[*column].clone(),
     };
-    ["intercept".to_owned()].into_iter().chain(basis.places().map(name)).collect()
+    let names = |axes: Vec<Vec<(usize, Option<f64>)>>| -> Vec<String> {
+        match &axes[..] {
+            [axis] => {
+                let of = |place: &(usize, Option<f64>)| match place.1 {
+                    Some(_) => name(place),
+                    None => format!("coefficient of {}", name(place)),
+                };
+                axis.iter().map(of).collect()
+            }
+            [rows, columns] => {
+                let of =
+                    |row| columns.iter().map(move |column| format!("{} and {}", name(row), name(column)));
+                rows.iter().flat_map(of).collect()
+            }
+            _ => vec![],
+        }
+    };
+    ["intercept".to_owned()].into_iter().chain(basis.places().flat_map(names)).collect()
 }
 
 impl ReleasedModel for Shapes {
@@ -72,16 +103,31 @@ impl ReleasedModel for Shapes {
         Ok(scores(&self.domain, outputs))
     }
 
-    fn functions(&self) -> Vec<ColumnFunction> {
-        let places: Vec<(usize, Option<f64>)> = self.basis.places().collect();
+    fn functions(&self) -> Vec<ModelFunction> {
         let mut start = 1; // after the intercept
-        let function = |run: &[(usize, Option<f64>)]| {
-            let values = self.values.slice(s![.., start..start + run.len()]).to_owned();
-            start += run.len();
-            let knots: Vec<f64> = run.iter().filter_map(|(_, knot)| *knot).collect();
-            let column = self.domain.columns()[run[0].0].clone();
-            (!knots.is_empty()).then_some(ColumnFunction { column, knots, values })
+        let axis = |places: &Vec<(usize, Option<f64>)>| {
+            let columns = places.iter().map(|(column, _)| self.domain.columns()[*column].clone());
+            match places[..] {
+                [(column, Some(_)), ..] => FunctionAxis::Number {
+                    column: self.domain.columns()[column].clone(),
+                    knots: places.iter().filter_map(|(_, knot)| *knot).collect(),
+                },
+                _ => FunctionAxis::Category { columns: columns.collect() },
+            }
         };
-        places.chunk_by(|one, other| one.0 == other.0).filter_map(function).collect()
+        let function = |places: Vec<Vec<(usize, Option<f64>)>>| {
+            let cells = start..start + places.iter().map(Vec::len).product::<usize>();
+            start = cells.end;
+            // Coefficients of single categories and of numbers without knots have names of their own.
+            let is_single = matches!(&places[..], [axis] if matches!(axis[..], [(_, None), ..]));
+            let values = self.values.slice(s![.., cells.clone()]).to_owned();
+            let deviations = self.deviations.as_ref().map(|all| all[cells].to_vec());
+            (!is_single).then(|| ModelFunction {
+                axes: places.iter().map(axis).collect(),
+                values,
+                deviations,
+            })
+        };
+        self.basis.places().filter_map(function).collect()
     }
 }

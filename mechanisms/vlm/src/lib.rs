@@ -19,7 +19,7 @@ mod training;
 mod validation;
 
 pub use design::{Numbers, Parameters, Released, VLM, design};
-pub use private::{Descent, NeighboursParameter, VolunteerGuaranteeParameters};
+pub use private::{Descent, VolunteerGuaranteeParameters};
 pub use requirements::{Part, Use, check_shareable, must_be_private};
 
 const NAME: &str = "vlm";

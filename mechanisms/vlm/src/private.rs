@@ -27,10 +27,10 @@ pub struct VolunteerGuaranteeParameters {
     /// δ of the whole design: 10⁻⁵ by default.
     #[serde(default = "usual_delta")]
     pub delta: f64,
-    /// Neighbouring relation of sets of volunteers: replace-one by default. A design discloses the number of
-    /// volunteers, unless `records` bounds it.
-    #[serde(default)]
-    pub neighbours: NeighboursParameter,
+    /// Neighbouring relation of sets of volunteers: "replace-one" (the default) or "add-or-remove-one". A
+    /// design discloses the number of volunteers, unless `records` bounds it.
+    #[schemars(with = "Option<String>")]
+    pub neighbours: Option<Neighbours>,
     /// Public upper bound on the number of volunteers. The sampling rate and the noise depend on this bound
     /// and not on the true number. A larger number of volunteers is refused. The bound is required under
     /// add/remove one.
@@ -57,26 +57,6 @@ pub struct VolunteerGuaranteeParameters {
 
 fn usual_delta() -> f64 {
     1e-5
-}
-
-/// Neighbouring relation of sets of volunteers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NeighboursParameter {
-    /// Add or remove one volunteer.
-    AddOrRemoveOne,
-    /// Replace one volunteer's record.
-    #[default]
-    ReplaceOne,
-}
-
-impl From<NeighboursParameter> for Neighbours {
-    fn from(parameter: NeighboursParameter) -> Self {
-        match parameter {
-            NeighboursParameter::AddOrRemoveOne => Self::AddOrRemoveOne,
-            NeighboursParameter::ReplaceOne => Self::ReplaceOne,
-        }
-    }
 }
 
 /// Optimiser with differential privacy.
@@ -131,7 +111,7 @@ impl VolunteerGuarantee {
         let target = Target {
             epsilon: positive("epsilon", parameters.epsilon)?,
             delta: parameters.delta,
-            neighbours: parameters.neighbours.into(),
+            neighbours: neighbours(parameters),
         };
         let epochs = match parameters.noise_multiplier {
             Some(_) => None,
@@ -240,13 +220,17 @@ const MOST_RAISES: usize = 50;
 const ONLY_DESIGN: &str = "nothing but this design was learned from these volunteers: each further design, \
                            tried or kept, adds its ε and δ";
 
+fn neighbours(parameters: &VolunteerGuaranteeParameters) -> Neighbours {
+    parameters.neighbours.unwrap_or(Neighbours::ReplaceOne)
+}
+
 /// Returns the public upper bound on the number of volunteers: `records` if it is set, else the true number.
 ///
 /// # Errors
 /// [`Error::Parameter`] if the bound is missing under add/remove one, or below the number of volunteers;
 /// [`Error::TooLarge`] if indices of `records` records do not fit in memory.
 fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Result<usize> {
-    match (parameters.records, parameters.neighbours) {
+    match (parameters.records, neighbours(parameters)) {
         (Some(records), _) if records < volunteers => Err(refused(format!(
             "records, the maximum number of volunteers, is {records}, and there are {volunteers}"
         ))),
@@ -254,8 +238,8 @@ fn stated(parameters: &VolunteerGuaranteeParameters, volunteers: usize) -> Resul
             size::check_held(NAME, "volunteers.records", &[records], size_of::<usize>())?;
             Ok(records)
         }
-        (None, NeighboursParameter::ReplaceOne) => Ok(volunteers),
-        (None, NeighboursParameter::AddOrRemoveOne) => Err(refused(
+        (None, Neighbours::ReplaceOne) => Ok(volunteers),
+        (None, Neighbours::AddOrRemoveOne) => Err(refused(
             "a design that discloses the number of volunteers does not hide whether somebody volunteered: \
              add-or-remove-one needs volunteers.records, a public maximum for the number of volunteers",
         )),

@@ -3,8 +3,8 @@
 use crate::domain::{Factors, check_width, join};
 use crate::table::Places;
 use crate::{
-    Accumulator, ColumnFunction, CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout,
-    LocalMechanism, Noise, NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel,
+    Accumulator, CuratorMechanism, Designed, Domain, Error, Guarantee, Key, Layout, LocalMechanism,
+    ModelFunction, Noise, NoiseDistribution, Perturbation, Randomness, RecordDomain, Release, ReleasedModel,
     Releases, Result, SecretKey, Stream, Table, Target, TargetDomain, TargetLayout, Unit, collected, compose,
     local,
 };
@@ -511,7 +511,7 @@ impl ReleasedModel for PartModel {
         self.model.scores(&self.features(clean)?)
     }
 
-    fn functions(&self) -> Vec<ColumnFunction> {
+    fn functions(&self) -> Vec<ModelFunction> {
         self.model.functions()
     }
 }

@@ -92,9 +92,10 @@ pub use guarantee::{
     Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit, in_clear,
 };
 pub use mechanism::{
-    Accumulator, Alike, Collection, Collector, ColumnFunction, CuratorMechanism, Designed, Draw, Drawing,
-    Evidence, Halved, Halving, Key, LocalMechanism, Outcome, Release, ReleasedModel, Releases, Rows, Secret,
-    SecretKey, Side, Statistics, ValuesIn, collected, in_blocks, release_local,
+    Accumulator, Alike, Collection, Collector, CuratorMechanism, Designed, Draw, Drawing, Evidence,
+    FunctionAxis, Halved, Halving, Key, LocalMechanism, ModelFunction, Outcome,
+    Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics, ValuesIn, collected,
+    in_blocks, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Plugin, parse_parameters, split_parameters};

@@ -107,6 +107,20 @@ impl RecordDomain {
         &self.target
     }
 
+    /// Position of the feature `name` among the [factors](Domain::factors) of the features' domain. The name
+    /// of a category is the part of its encoded columns' names before "=".
+    pub fn feature(&self, name: &str) -> Option<usize> {
+        self.features.factors().position(|(at, factor)| {
+            let column = &self.columns[at.start];
+            match factor {
+                Factor::OneHot { .. } => {
+                    column.strip_prefix(name).is_some_and(|level| level.starts_with('='))
+                }
+                _ => column == name,
+            }
+        })
+    }
+
     /// Same features without a target.
     pub fn without_target(&self) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use crate::{ENCODED, Error, Result, ShippedDesign};
 use ndarray::{Array2, Axis, concatenate};
-use scumble_core::{ColumnFunction, ReleasedModel, Table, Target, TargetDomain};
+use scumble_core::{FunctionAxis, ModelFunction, Release, ReleasedModel, Table, Target, TargetDomain};
 use scumble_records::{Column, Decoder, Kind, OutOfBounds, ReadRows, Reader, Schema, Values};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,6 +24,18 @@ pub struct ShippedModel {
     target: Column,
     /// Levels of a target that is a class; empty for a number.
     classes: Vec<String>,
+}
+
+/// A column of a function of a model, as a card describes it.
+struct Described {
+    column: String,
+    unit: String,
+    /// Numbers in the column's own unit, or levels.
+    at: Vec<Value>,
+    /// Indices of the places that are described.
+    kept: Vec<usize>,
+    /// Number of all places.
+    places: usize,
 }
 
 /// Class of each row in the table of a model. The table has `rows` rows, and the target has `classes` classes
@@ -103,12 +115,13 @@ impl ShippedDesign {
         Ok((layout.table(values.view())?, decoder))
     }
 
-    /// Describes the `table` of a released model for a card: its family, its target, and the meaning of its
-    /// rows and columns.
+    /// Describes a released model for a card: its family, its target, the meaning of its rows and columns, and
+    /// its functions of columns.
     ///
     /// # Errors
     /// Same errors as [`model_rows`](Self::model_rows).
-    pub fn model_card(&self, table: &Table) -> Result<Value> {
+    pub fn model_card(&self, release: &Release) -> Result<Value> {
+        let table = &release.table;
         let (target, classes) = self.predicted()?;
         let rows = classes_of_rows(classes.len(), table.len()).map_err(|problem| self.no_model(problem))?;
         let mut card = json!({
@@ -127,34 +140,83 @@ impl ShippedDesign {
             }
             card["classes"] = classes.into();
         }
-        let functions: Vec<Value> = self
-            .mechanism()
-            .model_of(table)?
-            .functions()
-            .iter()
-            .map(|function| self.described(function))
-            .collect::<Result<_>>()?;
+        let functions = release.key.model().map(ReleasedModel::functions).unwrap_or_default();
+        let functions: Vec<Value> =
+            functions.iter().map(|function| self.described(function)).collect::<Result<_>>()?;
         if !functions.is_empty() {
             card["functions"] = functions.into();
         }
         Ok(card)
     }
 
-    /// Describes the function of a column by points, with numbers in the column's own unit. Knots for which
-    /// there is no such number are left out.
-    fn described(&self, function: &ColumnFunction) -> Result<Value> {
+    /// Describes the function of a column, or of a pair of columns, by its places, with numbers in the
+    /// column's own unit. Knots for which there is no such number are left out.
+    fn described(&self, function: &ModelFunction) -> Result<Value> {
+        let axes: Vec<Described> = function.axes.iter().map(|axis| self.axis(axis)).collect::<Result<_>>()?;
+        match &axes[..] {
+            [axis] => {
+                let of = |all: &[f64]| -> Vec<f64> { axis.kept.iter().map(|at| all[*at]).collect() };
+                let mut described = json!({ "column": axis.column, "unit": axis.unit, "at": axis.at });
+                described["values"] = function.values.outer_iter().map(|line| of(&line.to_vec())).collect();
+                if let Some(deviations) = &function.deviations {
+                    described["deviations"] = of(deviations).into();
+                }
+                Ok(described)
+            }
+            [rows, columns] => {
+                let of = |all: &[f64]| -> Vec<Vec<f64>> {
+                    let row = |row: &usize| {
+                        columns.kept.iter().map(|column| all[row * columns.places + column]).collect()
+                    };
+                    rows.kept.iter().map(row).collect()
+                };
+                let mut described = json!({
+                    "columns": [rows.column, columns.column],
+                    "units": [rows.unit, columns.unit],
+                    "at": [rows.at, columns.at],
+                });
+                described["values"] = function.values.outer_iter().map(|cells| of(&cells.to_vec())).collect();
+                if let Some(deviations) = &function.deviations {
+                    described["deviations"] = json!(of(deviations));
+                }
+                Ok(described)
+            }
+            _ => Err(self.no_model("a function of neither one nor two columns".into())),
+        }
+    }
+
+    /// Describes a column of a function.
+    fn axis(&self, axis: &FunctionAxis) -> Result<Described> {
         let schema = &self.records()?.schema;
-        let (mut places, mut kept) = (vec![], vec![]);
-        for (at, knot) in function.knots.iter().enumerate() {
-            if let Some(number) = schema.number_at(&function.column, *knot)? {
-                places.push(number);
-                kept.push(at);
+        match axis {
+            FunctionAxis::Number { column, knots } => {
+                let mut described = Described {
+                    column: column.clone(),
+                    unit: schema.column(column)?.kind.offset_and_unit().1,
+                    at: vec![],
+                    kept: vec![],
+                    places: knots.len(),
+                };
+                for (place, knot) in knots.iter().enumerate() {
+                    if let Some(number) = schema.number_at(column, *knot)? {
+                        described.at.push(json!(number));
+                        described.kept.push(place);
+                    }
+                }
+                Ok(described)
+            }
+            FunctionAxis::Category { columns } => {
+                let name = schema.column_of(columns).map_or("", |column| &column.name);
+                let level = |full: &String| json!(full.get(name.len() + 1..).unwrap_or(full));
+                Ok(Described {
+                    column: name.to_owned(),
+                    unit: String::new(),
+                    at: columns.iter().map(level).collect(),
+                    kept: (0..columns.len()).collect(),
+                    places: columns.len(),
+                })
             }
         }
-        let lines = function.values.outer_iter();
-        let lines: Vec<Vec<f64>> = lines.map(|line| kept.iter().map(|at| line[*at]).collect()).collect();
-        let (_, unit) = schema.column(&function.column)?.kind.offset_and_unit();
-        Ok(json!({ "column": function.column, "unit": unit, "at": places, "values": lines }))
     }
 
     /// Builds the model from the `table` of a release by this design.

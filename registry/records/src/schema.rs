@@ -565,6 +565,11 @@ impl Schema {
         })
     }
 
+    /// Column with these coordinates in an encoded record.
+    pub fn column_of(&self, coordinates: &[String]) -> Option<&Column> {
+        self.columns.iter().find(|column| column.coordinates() == coordinates)
+    }
+
     /// Layout of flat records (lists of coordinates) of all columns, without a target.
     pub fn file_layout(&self) -> Layout {
         Layout {

@@ -573,7 +573,7 @@ impl Work<'_> {
         stream::write(&table, &decoder, outputs.released.writer(&decoder)?)?;
         Ok(Done {
             records: None,
-            model: Some(self.design.model_card(&release.table)?),
+            model: Some(self.design.model_card(&release)?),
             guarantee: release.guarantee,
             columns: release.table.columns().to_vec(),
             noise: release.noise,

@@ -2,10 +2,11 @@
 
 use crate::variant::Variant;
 use ndarray::{Array1, Array2, array};
+use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Verdict, audit};
 use scumble_core::{
-    Brief, Budget, CuratorMechanism, Designed, Domain, Error, Plugin, Randomness, RecordDomain, Release,
-    ReleasedModel, Releases, Table, Target, TargetDomain,
+    Brief, Budget, CentralDp, CuratorMechanism, Designed, Domain, Error, FunctionAxis, Neighbours, Notion,
+    Plugin, Randomness, RecordDomain, Release, ReleasedModel, Releases, Table, Target, TargetDomain,
 };
 use scumble_private_models::{GradientModel, PRIVATE_ADDITIVE, PRIVATE_LOGISTIC, PrivateRidge};
 use serde_json::json;
@@ -154,15 +155,128 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_descent() {
     ] {
         let domain = RecordDomain::new(vec![], Domain::empty(), kind).unwrap();
         let people = table(&domain, Array2::zeros((40, 0)), target);
-        for share in [0.5, 0.6, 0.707] {
-            let design = |epsilon| {
-                let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));
-                let design = plugin.design(&json!({"steps": 1}), &brief).unwrap();
-                design.mechanism().downcast_ref::<GradientModel>().unwrap().clone()
-            };
-            let (honest, faulty) = with_less_noise(share, design);
-            assert!(is_broken(&Variant::designed(honest, faulty), &people), "{}, {share}", plugin.name);
+        for neighbours in ["replace-one", "add-or-remove-one"] {
+            let parameters = json!({"steps": 1, "neighbours": neighbours, "records": 40});
+            for share in [0.5, 0.6, 0.707] {
+                let design = |epsilon| {
+                    let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));
+                    let design = plugin.design(&parameters, &brief).unwrap();
+                    design.mechanism().downcast_ref::<GradientModel>().unwrap().clone()
+                };
+                let (honest, faulty) = with_less_noise(share, design);
+                let variant = Variant::designed(honest, faulty);
+                assert!(is_broken(&variant, &people), "{}, {neighbours}, {share}", plugin.name);
+            }
         }
+    }
+}
+
+/// Under the relation "add or remove one record", the noise is half of that for "replace one record", and the
+/// claim for replacing a record has twice the μ. The number of records does not change the descent.
+#[test]
+fn a_model_hides_whether_a_record_exists() {
+    let domain = domain(2, classes(2));
+    let brief = Brief::new(domain.clone(), budget(1.0, 1e-6));
+    for plugin in [PRIVATE_LOGISTIC, PRIVATE_ADDITIVE] {
+        let parameters = json!({"neighbours": "add-or-remove-one", "records": 500});
+        let design = plugin.design(&parameters, &brief).unwrap();
+        let mechanism = design.mechanism().downcast_ref::<GradientModel>().unwrap();
+        let guarantee = mechanism.guarantee();
+        assert!(guarantee.discloses.is_empty(), "{:?}", guarantee.discloses);
+        let claims: Vec<&CentralDp> = guarantee
+            .claims
+            .iter()
+            .filter_map(|claim| match &claim.notion {
+                Notion::CentralDp(dp) => Some(dp),
+                _ => None,
+            })
+            .collect();
+        let [added, replaced] = claims[..] else { panic!("{claims:?}") };
+        assert_eq!((added.epsilon, added.neighbours), (1.0, Neighbours::AddOrRemoveOne));
+        assert_eq!((replaced.delta, replaced.neighbours), (1e-6, Neighbours::ReplaceOne));
+        let twice = 2.0 * gaussian::mu(1.0, 1e-6).unwrap();
+        let delta = gaussian::delta(twice, replaced.epsilon);
+        assert!((delta / 1e-6 - 1.0).abs() < 1e-4, "{replaced:?}: {delta}");
+        let drawn = |people: usize| {
+            let labels = Target::Class((0..people).map(|row| row % 2).collect());
+            let people = table(&domain, records(people, 2), labels);
+            mechanism
+                .evidence()
+                .statistics
+                .unwrap()
+                .draw(&people, &mut Randomness::seeded(SEED))
+                .unwrap()
+                .len()
+        };
+        assert_eq!(drawn(40), drawn(41));
+        let refused = plugin.design(&json!({"neighbours": "add-or-remove-one"}), &brief).unwrap_err();
+        assert!(refused.to_string().contains("needs records"), "{refused}");
+    }
+}
+
+/// At knots without records, the noise of a function has nearly the standard deviation that bounds it. At
+/// knots with many records, it has less.
+#[test]
+fn the_noise_of_a_function_is_within_its_bound() {
+    const RELEASES: usize = 300;
+    let domain = domain(2, classes(2));
+    let mut x = records(400, 2);
+    x.column_mut(1).mapv_inplace(|x| x / 3.0);
+    let labels = x.column(1).mapv(|x| usize::from(x > 1.0 / 6.0));
+    let people = table(&domain, x, Target::Class(labels));
+    let mut brief = Brief::new(domain, budget(2.0, 1e-6));
+    brief.people = Some(400);
+    let design = PRIVATE_ADDITIVE.design(&json!({"knots": 6}), &brief).unwrap();
+    let functions = |seed: usize| {
+        let release = design.mechanism().release(&people, &mut Randomness::seeded(seed as u64)).unwrap();
+        model(&release).functions().pop().unwrap()
+    };
+    let all: Vec<_> = (0..RELEASES).map(functions).collect();
+    let bounds = all[0].deviations.clone().unwrap();
+    let ratios = (0..6).map(|knot| {
+        let values: Array1<f64> = all.iter().map(|function| function.values[[0, knot]]).collect();
+        values.std(1.0) / bounds[knot]
+    });
+    let ratios: Vec<f64> = ratios.collect();
+    // The standard deviation of a standard deviation of 300 values is 4 %.
+    assert!(ratios.iter().all(|ratio| *ratio < 1.1), "{ratios:?}");
+    assert!(ratios[..2].iter().all(|ratio| *ratio < 0.9) && ratios[4] > 0.65, "{ratios:?}");
+}
+
+/// A class that depends on whether two numbers are on the same side of their middles, which no sum of
+/// functions of one number shows.
+#[test]
+fn a_pair_of_columns_has_a_function_of_both() {
+    let domain = domain(2, classes(2));
+    let x = records(4000, 2);
+    let labels: Array1<usize> = x.outer_iter().map(|x| usize::from((x[0] > 5.0) == (x[1] > 0.5))).collect();
+    let people = table(&domain, x, Target::Class(labels.clone()));
+    let mut brief = Brief::new(domain.clone(), budget(4.0, 1e-6));
+    brief.people = Some(4000);
+    let share = |parameters| {
+        let design = PRIVATE_ADDITIVE.design(&parameters, &brief).unwrap();
+        let release = design.mechanism().release(&people, &mut Randomness::seeded(SEED)).unwrap();
+        let read = design.mechanism().model_of(&release.table).unwrap();
+        let Target::Class(found) = read.predict(&people).unwrap() else { panic!() };
+        let right = found.iter().zip(&labels).filter(|(found, truth)| found == truth).count();
+        (right as f64 / 4000.0, model(&release).functions())
+    };
+    let (alone, functions) = share(json!({}));
+    assert_eq!(functions.len(), 2);
+    let (paired, functions) = share(json!({"pairs": [["x1", "x2"]]}));
+    assert!(paired > 0.85 && alone < 0.6, "seed {SEED}: {paired} and {alone}");
+    let [_, _, both] = &functions[..] else { panic!("{functions:?}") };
+    let [FunctionAxis::Number { column, knots }, FunctionAxis::Number { .. }] = &both.axes[..] else {
+        panic!("{both:?}")
+    };
+    assert_eq!((column.as_str(), both.values.dim()), ("x1", (1, knots.len() * knots.len())));
+    for (pairs, problem) in [
+        (json!([["x1", "x3"]]), "there is no column \"x3\""),
+        (json!([["x1", "x1"]]), "\"x1\" is paired with itself"),
+        (json!([["x1", "x2"], ["x1", "x2"]]), "twice"),
+    ] {
+        let refused = PRIVATE_ADDITIVE.design(&json!({"pairs": pairs}), &brief).unwrap_err().to_string();
+        assert!(refused.contains(problem), "{refused}");
     }
 }
 

@@ -15,7 +15,7 @@ pub use accumulator::{Accumulator, Draw, Drawing, Outcome, collected, in_blocks}
 pub use collector::{Collection, Collector};
 pub use evidence::{Alike, Evidence};
 pub use halved::{Halved, Halving};
-pub use key::{ColumnFunction, Key, ReleasedModel, Secret, SecretKey};
+pub use key::{FunctionAxis, Key, ModelFunction, ReleasedModel, Secret, SecretKey};
 pub(crate) use one_by_one::map_records;
 pub use release::{Release, Rows, release_local};
 pub use releases::Releases;
