@@ -185,11 +185,16 @@ impl CuratorMechanism for DauntlessVariant {
     }
 
     fn guarantee(&self) -> Guarantee {
-        self.claimed(self.honest.guarantee(), 0)
+        let mut guarantee = self.claimed(self.honest.guarantee(), 0);
+        // With a budget, only releases make the claim.
+        if matches!(self.fault, Fault::Budget(_)) && guarantee.each_release.is_empty() {
+            guarantee.each_release = guarantee.claims.drain(..).map(|claim| claim.to_string()).collect();
+        }
+        guarantee
     }
 
     fn guarantee_of(&self, records: usize) -> Guarantee {
-        self.honest.guarantee_of(records)
+        self.claimed(self.honest.guarantee_of(records), records)
     }
 
     fn evidence(&self) -> Evidence<'_> {

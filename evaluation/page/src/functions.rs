@@ -113,8 +113,9 @@ fn maps(function: &Value, columns: [&Value; 2]) -> Markup {
                 svg.chart viewBox={ "0 0 " (SIZE[0]) " " (SIZE[1]) } role="img" {
                     @for (row, cells) in cells.iter().enumerate() {
                         @for (column, value) in cells.iter().enumerate() {
+                            @let opacity = format!("{:.2}", share(ends, *value));
                             rect.cell x=(at(left + width * column as f64)) y=(at(top + height * row as f64))
-                                width=(at(width)) height=(at(height)) fill-opacity=(format!("{:.2}", share(ends, *value))) {
+                                width=(at(width)) height=(at(height)) fill-opacity=(opacity) {
                                 title { (rows[row]) ", " (across[column]) ": " (rounded(*value)) }
                             }
                         }

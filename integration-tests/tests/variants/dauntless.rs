@@ -107,6 +107,18 @@ fn a_transformation_that_releases_share_is_caught() {
     }
 }
 
+/// The theorem allows no sample of so large an error. With two thousand, least squares on the public parts of
+/// the release itself recover its mixtures.
+#[test]
+fn a_budget_beyond_the_theorems_is_caught_by_the_public_parts_of_the_release() {
+    let parameters = json!({"error": 0.5, "confidence_gap": 0.2, "bits": 24, "most_condition": 1e5});
+    let honest = designed(&DAUNTLESS_MIX, parameters, DIM, Some(crowd(DIM, 2_000, 1)));
+    let table = crowd(DIM, 2_000, 2);
+    assert_eq!(resistance(&fresh(&honest, &table)).unwrap().budget, 0.0);
+    let sentences = caught(&honest, Fault::Budget(3_000.0), &table);
+    assert!(sentences.contains("learned from the public parts of 2000 mixtures"), "{sentences}");
+}
+
 /// Lemma 1 holds for normal weights, if all mixed records are rotated together.
 #[test]
 fn a_table_that_is_told_from_the_same_turned_is_caught() {

@@ -3,7 +3,7 @@
 use crate::answers::Answers;
 use crate::bases::Bases;
 use crate::disguise::{Disguise, classes, labels};
-use crate::mixing::{Mixing, MixingWeights, mixed};
+use crate::mixing::{Mix, Mixing, MixingWeights, mixed};
 use crate::state::{Public, Resistance, State, most_variance};
 use crate::transformation::{Shape, Weights};
 use crate::{MIX, guarantee};
@@ -11,8 +11,9 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Accumulator, Brief, Claim, CuratorMechanism, Descriptor, Domain, Error, Evidence, Example, Factor,
-    Guarantee, Key, Noise, NoiseDistribution, Output, Randomness, RecordDomain, Release, Releases, Result,
-    SecretKey, Table, Target, TargetDomain, TargetLayout, Unit, Volunteers, collected, register,
+    Guarantee, Key, MixtureParts, Mixtures, Noise, NoiseDistribution, Output, Randomness, RecordDomain,
+    Release, Releases, Result, SecretKey, Streams, Table, Target, TargetDomain, TargetLayout, Unit,
+    Volunteers, collected, register,
 };
 use scumble_neural::Activation;
 use serde::Deserialize;
@@ -30,6 +31,11 @@ use std::sync::Arc;
 /// with the same weights. Then one random network transforms every mixture. The seed of the network is the
 /// secret key of the owner. Released values are rounded to a grid of 2^b points, where b is the parameter
 /// `bits`.
+///
+/// An adversary that knows the public part of each mixture learns a network of one layer by least squares,
+/// from one or two mixtures per column on. Of private MNIST digits (784 columns, equal weights), it recovered
+/// less than 1 % from 1000 mixtures, 49 % from 2000, and 93 % from 5000 (errata D15). Corollary 1 (Dauntless)
+/// allows 110 mixtures there. With random weights, 1000 mixtures suffice for 8 % and 1500 for 66 %.
 ///
 /// The card of each release states its claims, which are not differential privacy:
 ///
@@ -85,6 +91,15 @@ impl Labelled {
     }
 }
 
+/// Private records of a release (n × d), the rows that are mixed into the release and into queries, and the
+/// compositions of the released mixtures.
+struct Draft {
+    records: Array2<f64>,
+    training: Vec<usize>,
+    answering: Vec<usize>,
+    mixes: Vec<Mix>,
+}
+
 impl CuratorMechanism for Dauntless {
     fn domain(&self) -> &RecordDomain {
         &self.state.domain
@@ -100,7 +115,8 @@ impl CuratorMechanism for Dauntless {
 
     fn evidence(&self) -> Evidence<'_> {
         let alike = |claim: &Claim, table: &Table| self.alike(claim, table);
-        Evidence { alike: Some(Box::new(alike)), ..Evidence::default() }
+        let mixtures = self.state.public.is_some().then_some(self as &dyn Mixtures);
+        Evidence { alike: Some(Box::new(alike)), mixtures, ..Evidence::default() }
     }
 
     fn releases(&self) -> Releases {
@@ -135,15 +151,24 @@ impl Dauntless {
         }
     }
 
-    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+    /// Draws the compositions of the mixtures of a release of `table`.
+    fn draft(&self, table: &Table, streams: &Streams) -> Result<Draft> {
         let state = &self.state;
         let records = state.domain.projected_features(table)?;
         state.check_sizes(state.samples(records.nrows()))?;
-        let streams = randomness.streams();
         let draws = &mut streams.stream(1);
+        let [training, answering] = state.parted(records.nrows(), draws);
+        let public = state.public.as_ref().map_or(0, |public| public.records.nrows());
+        let mixes = state.mixing.draw(state.samples(table.len()), [training.len(), public], draws)?;
+        Ok(Draft { records, training, answering, mixes })
+    }
+
+    fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
+        let state = &self.state;
+        let streams = randomness.streams();
+        let Draft { records, training, answering, mixes } = self.draft(table, &streams)?;
         let disguise = Disguise::fresh(&state.domain, &state.shape, state.label_dim, &mut streams.stream(0));
         let drawn = disguise.drawn()?;
-        let [training, answering] = state.parted(records.nrows(), draws);
         let select = |rows: &[usize]| {
             let classes = labels(table).map(|classes| classes.select(Axis(0), rows));
             (records.select(Axis(0), rows), classes)
@@ -154,8 +179,6 @@ impl Dauntless {
             .public
             .as_ref()
             .map(|public| Labelled::new(public.records.clone(), public.classes.as_ref(), &drawn.bases));
-        let counts = [training.len(), public.as_ref().map_or(0, |public| public.records.nrows())];
-        let mixes = state.mixing.draw(state.samples(table.len()), counts, draws)?;
         let mixed_part = |part: fn(&Labelled) -> Option<ArrayView2<f64>>| {
             part(&private).map(|private| mixed(&mixes, private, public.as_ref().and_then(part)))
         };
@@ -176,6 +199,29 @@ impl Dauntless {
             },
             table: released,
             counted_tables: vec![],
+        })
+    }
+}
+
+impl Mixtures for Dauntless {
+    fn public(&self) -> Result<Table> {
+        let (records, classes) = match &self.state.public {
+            Some(Public { records, classes }) => (records.clone(), classes.clone()),
+            None => (Array2::zeros((0, self.state.domain.columns().len())), None),
+        };
+        let target = classes.map_or(Target::None, Target::Class);
+        Table::new(self.state.domain.columns().to_vec(), records, target)
+    }
+
+    fn parts(&self, table: &Table, randomness: &mut Randomness) -> Result<MixtureParts> {
+        let Draft { records, training, mixes, .. } = self.draft(table, &randomness.streams())?;
+        let private = records.select(Axis(0), &training);
+        let public = self.state.public.as_ref().map(|public| public.records.view());
+        let mixtures = mixed(&mixes, private.view(), public);
+        Ok(MixtureParts {
+            known: &mixtures - &mixed(&mixes, private.view(), None),
+            hidden: mixes.iter().map(Mix::private_weight).collect(),
+            mixtures,
         })
     }
 }

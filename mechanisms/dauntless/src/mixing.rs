@@ -1,5 +1,6 @@
 //! Mixing of private with public records (Dauntless, Algorithm 2, phase 2). An adversary that knows the
-//! public records still does not know the mixtures, which are the inputs of the secret transformation.
+//! public records still does not know the mixtures, which are the inputs of the secret transformation. From
+//! the public parts of enough mixtures it learns the transformation nevertheless (errata D15).
 
 use ndarray::{Array2, ArrayView2, Axis};
 use rand_core::RngCore;
@@ -98,6 +99,11 @@ impl Mixing {
 }
 
 impl Mix {
+    /// Sum of the weights of the private records.
+    pub(crate) fn private_weight(&self) -> f64 {
+        self.weights[..self.private.len()].iter().sum()
+    }
+
     /// Adds the weighted mean of this mixture's rows of `private` and `public` (d columns each) to `mixed`.
     fn add_to(&self, private: ArrayView2<f64>, public: Option<ArrayView2<f64>>, mixed: &mut [f64]) {
         let private = self.private.iter().map(|&row| private.row(row));
@@ -108,7 +114,8 @@ impl Mix {
     }
 }
 
-/// Computes the m mixtures (m × d) of rows of `private` and `public` (d columns each).
+/// Computes the m mixtures (m × d) of rows of `private` and `public` (d columns each). Without `public`, the
+/// result is the private part of each mixture.
 pub(crate) fn mixed(mixes: &[Mix], private: ArrayView2<f64>, public: Option<ArrayView2<f64>>) -> Array2<f64> {
     let mut rows = Array2::zeros((mixes.len(), private.ncols()));
     for (mix, mut row) in mixes.iter().zip(rows.axis_iter_mut(Axis(0))) {

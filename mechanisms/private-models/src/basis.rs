@@ -10,9 +10,9 @@ use std::ops::Range;
 ///
 /// A number has one feature that is the number scaled to [−1, 1] by its public bounds. A column may also have
 /// an axis. The axis of a category has one cell for each level, whose feature is 1 for the record's level and
-/// else 0. The axis of a number has public knots in increasing order, and one cell for each knot. Feature i is
-/// 1 at knot i, 0 at all other knots, and linear between neighbouring knots. A weighted sum of the features of
-/// a number with knots is a piecewise linear function of the number.
+/// else 0. The axis of a number has public knots in increasing order, and one cell for each knot. Feature i
+/// is 1 at knot i, 0 at all other knots, and linear between neighbouring knots. A weighted sum of the
+/// features of a number with knots is a piecewise linear function of the number.
 ///
 /// A pair of columns has one cell for each pair of their cells. Its feature is the product of the two.
 ///
@@ -141,8 +141,8 @@ impl Basis {
     ///
     /// # Errors
     /// [`Error::NotApplicable`] for features in a ball or a polytope, and for a target that is neither a
-    /// number nor a class. [`Error::Shape`] unless each number has two or more knots, in increasing order, and
-    /// each pair is one of two columns.
+    /// number nor a class. [`Error::Shape`] unless each number has two or more knots, in increasing order,
+    /// and each pair is one of two columns.
     pub(crate) fn new(plugin: &str, domain: &RecordDomain, grids: Option<&Grids>) -> Result<Self> {
         let (features, target) = Attribute::all(plugin, domain, |_| 1)?;
         let target = match (target, domain.target()) {

@@ -156,8 +156,8 @@ fn clip(residuals: &mut [f64], features: u64, norm: f64) {
 }
 
 /// Returns the noise for each step on the sum of gradients, which has `dim` coordinates. The sums of two
-/// tables that are `neighbours` differ by at most one clipped gradient, or by two if a record is replaced. All
-/// steps of `schedule` together are within `budget`.
+/// tables that are `neighbours` differ by at most one clipped gradient, or by two if a record is replaced.
+/// All steps of `schedule` together are within `budget`.
 ///
 /// # Errors
 /// [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹ lattice steps.

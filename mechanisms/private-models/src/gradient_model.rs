@@ -262,8 +262,8 @@ impl GradientModel {
         self.outputs * self.basis.width()
     }
 
-    /// Claims for `noise` on the sums of gradients of `schedule`. The relation that adds or removes one record
-    /// implies a claim for the relation that replaces one, with the smallest ε up to a millionth.
+    /// Claims for `noise` on the sums of gradients of `schedule`. The relation that adds or removes one
+    /// record implies a claim for the relation that replaces one, with the smallest ε up to a millionth.
     fn claims_of(&self, schedule: Schedule, noise: &SumNoise) -> Result<Vec<CentralDp>> {
         let budget = spent(self.state.budget)?;
         let delta = budget.delta();
@@ -314,8 +314,8 @@ impl GradientModel {
         Ok(lesson)
     }
 
-    /// Learns from the training data `lesson`. Returns the weights (outputs × features), an upper bound on the
-    /// standard deviation of their noise, and the noisy sums of gradients of all steps in order.
+    /// Learns from the training data `lesson`. Returns the weights (outputs × features), an upper bound on
+    /// the standard deviation of their noise, and the noisy sums of gradients of all steps in order.
     fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<Learned> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;
@@ -363,8 +363,8 @@ fn theorem(neighbours: Neighbours) -> String {
     };
     format!(
         "gradients clipped to C, as integers: two sums that {differ} lie {distance} apart in ℓ₂, and with \
-         discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth and \
-         Su 2022, Corollary 3.3); δ(ε) by Balle and Wang (2018), Theorem 8, plus what the lattice adds"
+         discrete Gaussian noise (Canonne, Kamath and Steinke 2020) steps compose by μ² = Σμᵢ² (Dong, Roth \
+         and Su 2022, Corollary 3.3); δ(ε) by Balle and Wang (2018), Theorem 8, plus what the lattice adds"
     )
 }
 
@@ -454,8 +454,8 @@ mod tests {
     use scumble_core::{Brief, Designed, Domain, Target, collected};
     use serde_json::json;
 
-    /// Domain and table of forty records that consist of the intercept only, so that two classes have opposite
-    /// gradients.
+    /// Domain and table of forty records that consist of the intercept only, so that two classes have
+    /// opposite gradients.
     fn intercepts() -> (RecordDomain, Table) {
         let levels = vec!["no".to_owned(), "yes".to_owned()];
         let domain = RecordDomain::new(vec![], Domain::empty(), TargetDomain::Class { levels }).unwrap();
@@ -539,8 +539,8 @@ mod tests {
             let schedule = Schedule { records: 10, steps, clipping_norm: 0.5, learning_rate: 20.0, momentum };
             schedule.noise_gain()
         };
-        // With r = η/n = 2: one step; two steps, of which the second is released; three steps, of which the
-        // mean of the second and third is released.
+        // With r = η/n = 2: one step; two steps, and the second is released; three steps, and the mean of the
+        // second and third is released.
         let expected = [
             2.0,
             2.0 * (1.5f64.powi(2) + 1.0).sqrt(),

@@ -37,8 +37,8 @@ impl Schedule {
         Self::by_factor(records, steps, total / 32.0, (15.0 / squared_norm).min(1.0))
     }
 
-    /// Schedule for classes, whose factors of all steps add up to about `total`. The factor of a step is 20 in
-    /// a short descent and up to 80 in a long one.
+    /// Schedule for classes, whose factors of all steps add up to about `total`. The factor of a step is 20
+    /// in a short descent and up to 80 in a long one.
     fn for_classes(records: usize, total: f64) -> Self {
         let short = total / 20.0;
         let steps = short.min((250.0 * short).sqrt()).clamp(10.0, 1000.0);

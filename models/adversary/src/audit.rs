@@ -16,8 +16,9 @@ use scumble_core::{
 /// - Central differential privacy, of records or of their features: releases of neighbouring tables.
 /// - Cramér–Rao: reconstruction.
 /// - Ambiguity and secrecy: releases of two tables that must have the same distribution.
-/// - Resistance to recovery: a comparison of the number of released samples with the number in the claim, and
-///   an inversion learned with the key (the secret transformation) of another release.
+/// - Resistance to recovery: a comparison of the number of released samples with the number in the claim.
+///   Then two inversions: one learned from the public parts of the release's own mixtures, and one learned
+///   with the key (the secret transformation) of another release.
 /// - Mutual information: an adversary that knows all records, and all subsets of them that a release may be
 ///   made from.
 ///
@@ -41,7 +42,7 @@ pub fn audit(
     let claims = match (table, design.each_release.is_empty()) {
         // The seed is random, because a release from a fixed seed would claim nothing.
         (Some(table), false) => {
-            let attacked = reconstruction::rows(table)?;
+            let attacked = attacked_rows(mechanism, table)?;
             mechanism.release(&attacked, &mut Randomness::from_os()?)?.guarantee.claims
         }
         _ => design.claims,
@@ -60,6 +61,19 @@ pub fn audit(
         Ok(finding)
     };
     claims.iter().map(attacked).collect()
+}
+
+/// Rows of `table` that are released to attack claims of single releases. If the claim counts samples against
+/// a budget, the rows are as many as the budget, and no more than `table` has.
+fn attacked_rows(mechanism: &Designed, table: &Table) -> Result<Table> {
+    let budget = mechanism.guarantee_of(table.len()).claims.iter().find_map(|claim| match claim.notion {
+        Notion::PacResistance(pac) if pac.budget >= 1.0 => Some(pac.budget as usize),
+        _ => None,
+    });
+    match budget {
+        Some(budget) => table.select(&(0..table.len().min(budget)).collect::<Vec<_>>()),
+        None => reconstruction::rows(table),
+    }
 }
 
 fn attack(
@@ -86,7 +100,7 @@ fn attack(
             Ok(Finding::about(name, claim, effort).unattacked(Verdict::NothingClaimed, &why))
         }
         (Notion::PacResistance(pac), Designed::Curator(_), Some(table)) => {
-            resistance::attack(name, mechanism, &reconstruction::rows(table)?, (claim, pac), effort)
+            resistance::attack(name, mechanism, &attacked_rows(mechanism, table)?, (claim, pac), effort)
         }
         (Notion::MutualInformation(bound), _, Some(table)) => {
             halves::attack(name, mechanism, &reconstruction::rows(table)?, (claim, bound), effort)
@@ -122,10 +136,14 @@ pub fn audit_plugin(plugin: &Plugin, effort: Effort) -> Result<Vec<Finding>> {
 
 /// Attacks every claim of a saved design, at the budget that it was designed for.
 ///
+/// Saved designs hold no private records. If a design holds public records, these are released in their
+/// place. For other designs, claims whose attack needs records are listed as not attacked.
+///
 /// # Errors
 /// An error if a release from the design fails.
 pub fn audit_design(design: &Design, effort: Effort) -> Result<Vec<Finding>> {
-    audit(&design.origin().plugin, design.mechanism(), None, effort)
+    let public = design.mechanism().evidence().mixtures.map(|mixtures| mixtures.public()).transpose()?;
+    audit(&design.origin().plugin, design.mechanism(), public.as_ref(), effort)
 }
 
 /// Quick audit of a plugin, as one line of its author's tests.

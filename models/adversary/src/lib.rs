@@ -53,7 +53,7 @@ pub use direct::{recovery, same_distribution};
 pub use effort::Effort;
 pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, ProfilePoint, Verdict};
 pub use halves::{Guessed, HalfInference, infer_half};
-pub use inversion::{Inversion, LinearMap, Pairs};
+pub use inversion::{Inversion, LinearMap, TransformationFit};
 pub use membership::membership;
 pub use score::Output;
 

@@ -110,7 +110,14 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         ours: format!("the mean distance of its coefficients (α, β) is {}", listed(&away, "")),
         value: away.last().map(|mean| mean.value),
         verdict: Agreement::from_test(away.windows(2).all(|pair| pair[1].value < pair[0].value)),
-        why: format!("the mean angle between the two lines is {}", listed(&turned, "°")),
+        why: format!(
+            "the mean angle between the two lines is {}{}",
+            listed(&turned, "°"),
+            match turned.is_sorted_by(|one, next| one.value > next.value) {
+                true => "",
+                false => ", which does not fall at every step",
+            }
+        ),
     });
     let header =
         ["λ", "E‖x − x̂‖² ≥", "‖(ᾱ − α, β̄ − β)‖₂", "turned by (°)", "success on the original points (%)"];

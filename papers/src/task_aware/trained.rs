@@ -165,7 +165,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Train => "training",
             Self::Test => "test",

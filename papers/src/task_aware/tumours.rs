@@ -95,6 +95,13 @@ pub(super) fn as_published(options: &RunOptions, latents: usize) -> Approach {
     held_back_less(task_aware(options, latents)).with_published_noise()
 }
 
+/// Algorithm 1 of the paper with the published noise and the printed η.
+pub(super) fn with_printed_eta(options: &RunOptions, latents: usize) -> Approach {
+    let mut approach = task_aware(options, latents).with_published_noise();
+    approach.name = "task-aware as published, printed η";
+    approach
+}
+
 /// Our approach with `latents` latents. The quick variant has a fixed weight decay; the full variant chooses
 /// it.
 pub(super) fn bounded(options: &RunOptions, latents: usize) -> Approach {

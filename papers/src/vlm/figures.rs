@@ -1,5 +1,6 @@
 //! Figures 1, 4 and 7 of Learning to Noise: findings on data that people share.
 
+use super::benchmark;
 use super::collection::{BOTH, By, Collection, Level, Plan, Subject, TestRecords};
 use super::people::{Data, Sizes};
 use super::prepared;
@@ -196,8 +197,18 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     }
     findings.push(above);
     findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
-    findings.extend(latents_at_high_budgets(&collection));
+    for (range, claim) in [
+        (&HIGH, (Ahead::Latents, "latents are better at higher local ε")),
+        (
+            &LOW,
+            (Ahead::Features, "features are better at lower local ε, as the decoder adds global information"),
+        ),
+    ] {
+        findings.extend(latents_against_features(&collection, TestRecords::Clean, range, claim));
+    }
     findings.extend(central_costs(&collection, TestRecords::Clean));
+    findings.extend(costs_rise(&collection, TestRecords::Clean));
+    findings.push(benchmark::at_large_budgets(options, &DIGITS, &[20.0, 50.0, 100.0])?);
     let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
     let found = figure(
         &collection,
@@ -218,7 +229,10 @@ pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Re
     }
     let mut findings = vec![at_chance(&collection, LOANS.chance), above];
     findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
+    let claim = (Ahead::Neither, "no clear difference");
+    findings.extend(latents_against_features(&collection, TestRecords::Clean, &ALL, claim));
     findings.extend(central_costs(&collection, TestRecords::Clean));
+    findings.push(benchmark::at_large_budgets(options, &LOANS, &[20.0])?);
     let codes = reports::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
     let found = figure(
         &collection,
@@ -243,6 +257,10 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
     let collection = DIGITS.collected(options)?;
     let mut findings = vec![below_ceilings(&collection, level)?, below_clean(&collection, level)];
     findings.extend(rises(&collection, TestRecords::Private, &[level]));
+    if level == Level::Features {
+        let claim = (Ahead::Features, "features seem to be marginally better (Appendix G)");
+        findings.extend(latents_against_features(&collection, TestRecords::Private, &ALL, claim));
+    }
     let ceilings = ceilings(&collection)?;
     let mut found = figure(&collection, &DIGITS, findings, TestRecords::Private, &[level], title);
     found.picture.panels[0].layers.extend(ceilings);
@@ -387,7 +405,10 @@ fn at_chance(collection: &Collection, chance: f64) -> Finding {
         .max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))
         .unwrap_or((f64::NAN, f64::NAN, f64::NAN));
     Finding {
-        what: "direct, which adds noise to each column separately, classifies at chance".into(),
+        what: format!(
+            "direct, which adds noise to each column separately, classifies at chance up to local ε = {}",
+            finite(collection).last().map_or(f64::NAN, |(_, local)| local)
+        ),
         paper: "random accuracy at every local ε up to 100 (MNIST), 20 (Lending Club)".into(),
         ours: format!(
             "farthest from {:.0} % at local ε = {local}: {:.1} %, {errors:+.1} standard errors",
@@ -502,14 +523,50 @@ fn averages(trials: usize, values: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
     (0..trials).map(|trial| Mean::from_values(&values(trial)).value).collect()
 }
 
-/// Finding that compares the accuracy on latents with that on features, on average over the higher local ε.
-/// It covers all central ε together, and each of them.
-fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
-    let higher: Vec<(usize, f64)> = finite(collection).filter(|(_, local)| *local >= HIGHER).collect();
+/// A range of local ε in which the paper compares latents with features.
+pub(super) struct Range {
+    name: &'static str,
+    holds: fn(f64) -> bool,
+}
+
+pub(super) const HIGH: Range = Range { name: "high", holds: |local| local >= HIGHER };
+pub(super) const LOW: Range = Range { name: "low", holds: |local| local < HIGHER };
+pub(super) const ALL: Range = Range { name: "any", holds: |_| true };
+
+/// The paper's statement on latents against features.
+#[derive(Clone, Copy)]
+pub(super) enum Ahead {
+    Latents,
+    NotLatents,
+    Features,
+    Neither,
+}
+
+impl Ahead {
+    /// Returns true if the gain of latents, in standard errors, agrees with the statement. A gain or a loss
+    /// counts if it exceeds two standard errors.
+    fn agrees(self, gain: f64) -> bool {
+        match self {
+            Self::Latents => gain > 2.0,
+            Self::NotLatents => gain <= 2.0,
+            Self::Features => gain < -2.0,
+            Self::Neither => gain.abs() <= 2.0,
+        }
+    }
+}
+
+/// Finding that compares the accuracy on latents with that on features, on average over the local ε of a
+/// range, with the paper's statement. It covers all central ε together, and each of them.
+pub(super) fn latents_against_features(
+    collection: &Collection,
+    tested: TestRecords,
+    range: &Range,
+    (ahead, paper): (Ahead, &str),
+) -> Option<Finding> {
+    let budgets: Vec<(usize, f64)> = finite(collection).filter(|(_, local)| (range.holds)(*local)).collect();
     let gains = |by: usize| -> Vec<f64> {
-        let both_levels =
-            |at: usize| BOTH.map(|level| collection.accuracies(by, at, level, TestRecords::Clean));
-        let all: Vec<[Vec<f64>; 2]> = higher.iter().map(|(at, _)| both_levels(*at)).collect();
+        let both_levels = |at: usize| BOTH.map(|level| collection.accuracies(by, at, level, tested));
+        let all: Vec<[Vec<f64>; 2]> = budgets.iter().map(|(at, _)| both_levels(*at)).collect();
         averages(collection.plan.trials, |trial| {
             all.iter().map(|[latents, features]| latents[trial] - features[trial]).collect()
         })
@@ -521,14 +578,53 @@ fn latents_at_high_budgets(collection: &Collection) -> Option<Finding> {
     let entries = each.iter().map(|(central, gains)| {
         format!("{} at central ε = {}", points(Mean::from_values(gains)), shown(*central))
     });
-    let budgets = higher.iter().map(|(_, local)| local.to_string()).collect::<Vec<_>>().join(", ");
-    (!higher.is_empty()).then(|| Finding {
-        what: format!("latents against features, on average at local ε = {budgets}"),
-        paper: "latents are better at higher local ε".into(),
-        ours: format!("by {} points: {}", points(gain), entries.collect::<Vec<_>>().join(", ")),
+    let shown_budgets = budgets.iter().map(|(_, local)| local.to_string()).collect::<Vec<_>>().join(", ");
+    (!budgets.is_empty()).then(|| Finding {
+        what: format!(
+            "latents against features, records {}, on average at {} local ε ({shown_budgets})",
+            tested.name(),
+            range.name
+        ),
+        paper: paper.into(),
+        ours: format!("latents by {} points: {}", points(gain), entries.collect::<Vec<_>>().join(", ")),
         value: Some(100.0 * gain.value),
-        verdict: Agreement::from_test(gain.in_errors() > 2.0),
+        verdict: Agreement::from_test(ahead.agrees(gain.in_errors())),
         why: "± a standard error; a difference counts above two standard errors".into(),
+    })
+}
+
+/// Finding on whether a central ε costs more at the largest finite local ε than at the least, on latents. The
+/// costs of all finite central ε are averaged.
+pub(super) fn costs_rise(collection: &Collection, tested: TestRecords) -> Option<Finding> {
+    let ((first, from), (last, to)) = finite(collection).next().zip(finite(collection).last())?;
+    let private: Vec<(usize, f64)> = learned(collection).filter(|(_, central)| central.is_finite()).collect();
+    let cost = |by: usize, at: usize| -> Vec<f64> {
+        let [without, with] = [0, by].map(|by| collection.accuracies(by, at, Level::Latent, tested));
+        without.iter().zip(&with).map(|(without, with)| without - with).collect()
+    };
+    let costs: Vec<[Vec<f64>; 2]> =
+        private.iter().map(|(by, _)| [cost(*by, first), cost(*by, last)]).collect();
+    let rise = Mean::from_values(&averages(collection.plan.trials, |trial| {
+        costs.iter().map(|[low, high]| high[trial] - low[trial]).collect()
+    }));
+    let points = |costs: &[f64]| format!("{:.1}", 100.0 * Mean::from_values(costs).value);
+    let entries = private.iter().zip(&costs).map(|((_, central), [low, high])| {
+        format!("{} and {} points at central ε = {central}", points(low), points(high))
+    });
+    (!private.is_empty()).then(|| Finding {
+        what: format!("cost of a central ε at local ε = {from} and at {to}, on latents"),
+        paper: "greater at higher local ε".into(),
+        ours: format!(
+            "{}; it rises by {:+.1} ± {:.1} points",
+            entries.collect::<Vec<_>>().join(", "),
+            100.0 * rise.value,
+            100.0 * rise.error
+        ),
+        value: Some(100.0 * rise.value),
+        verdict: Agreement::from_test(rise.in_errors() > 2.0),
+        why: "± a standard error; a rise counts above two standard errors; at small ε the two classifiers \
+              below reach nearly all that the latents allow"
+            .into(),
     })
 }
 

@@ -1,8 +1,12 @@
 //! Figure 2 of Learning to Noise: nines, released by a mechanism that is learned from the records of people
 //! (volunteers) who have no nines.
 
+use super::benchmark;
 use super::collection::{BOTH, Collection, Level, Plan, Subject, TestRecords};
-use super::figures::{JOINTLY, RULES, above_chance, budgets, digits, figure, rises};
+use super::figures::{
+    Ahead, HIGH, JOINTLY, LOW, RULES, above_chance, budgets, costs_rise, digits, figure,
+    latents_against_features, rises,
+};
 use super::people::{Data, Sizes};
 use super::reports::{self, with_comparison};
 use super::{SEEDED, percent};
@@ -45,6 +49,14 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     let mut findings = near_the_printed(&collection);
     findings.push(above_chance(&collection, TestRecords::Clean, &BOTH, NINES.chance));
     findings.extend(rise(options, &collection)?);
+    for (range, claim) in [
+        (&HIGH, (Ahead::Latents, "latents are better at high local ε")),
+        (&LOW, (Ahead::NotLatents, "latents are not better at lower local ε")),
+    ] {
+        findings.extend(latents_against_features(&collection, TestRecords::Clean, range, claim));
+    }
+    findings.extend(costs_rise(&collection, TestRecords::Clean));
+    findings.push(benchmark::at_large_budgets(options, &NINES, &[20.0, 50.0, 100.0])?);
     let title = "Nines that the mechanism has not seen (Figure 2)";
     let found = figure(&collection, &NINES, findings, TestRecords::Clean, &BOTH, title);
     let directions = reports::accuracies(options, &NINES, "vlm/novel-mnist/directions")?;

@@ -93,7 +93,7 @@ pub use guarantee::{
 };
 pub use mechanism::{
     Accumulator, Alike, Collection, Collector, CuratorMechanism, Designed, Draw, Drawing, Evidence,
-    FunctionAxis, Halved, Halving, Key, LocalMechanism, ModelFunction, Outcome,
+    FunctionAxis, Halved, Halving, Key, LocalMechanism, MixtureParts, Mixtures, ModelFunction, Outcome,
     Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics, ValuesIn, collected,
     in_blocks, release_local,
 };

@@ -115,8 +115,8 @@ impl ShippedDesign {
         Ok((layout.table(values.view())?, decoder))
     }
 
-    /// Describes a released model for a card: its family, its target, the meaning of its rows and columns, and
-    /// its functions of columns.
+    /// Describes a released model for a card: its family, its target, the meaning of its rows and columns,
+    /// and its functions of columns.
     ///
     /// # Errors
     /// Same errors as [`model_rows`](Self::model_rows).

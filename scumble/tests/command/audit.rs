@@ -46,7 +46,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
             // The claim is that two distributions are equal, so no number measures how much of it an attack
             // reaches.
             "column-space" | "perfect-secrecy" | "dauntless-inference" => Some(["holds"; 2]),
-            // The attack learns from another release, so its success is not a share of the claim.
+            // Two mixtures disclose too little of the transformation for any success.
             "dauntless-mix" => Some(["holds"; 2]),
             // The claim of Theorem 5 is so loose that attacks reach almost none of it.
             "multiplicative-dp" => Some(["holds", "inconclusive"]),

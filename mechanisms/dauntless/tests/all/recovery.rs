@@ -1,10 +1,10 @@
 //! Records that an adversary with known plaintexts recovers.
 
 use crate::common::{brief, crowd, designed, fresh, people, seeded};
-use ndarray::{Array2, s};
-use scumble_adversary::{Effort, Inversion, Verdict, recovery};
+use ndarray::{Array1, Array2, s};
+use scumble_adversary::{Effort, Inversion, TransformationFit, Verdict, audit_design, recovery};
 use scumble_classifier::ClassifierParams;
-use scumble_core::{Notion, PacResistance, Table};
+use scumble_core::{Notion, PacResistance, Randomness, Table, Target};
 use scumble_dauntless::DAUNTLESS_MIX;
 use serde_json::json;
 
@@ -32,6 +32,14 @@ fn an_unmixed_linear_release_falls_with_as_many_pairs_as_there_are_columns_and_o
     }
 }
 
+/// Inversion learned from released mixtures of `public` records with private ones of weight `hidden`.
+fn inverted(public: &Table, released: &Array2<f64>, hidden: f64) -> Inversion {
+    let known = public.records() * (1.0 - hidden);
+    let mut fit = TransformationFit::new(public.records().view()).unwrap();
+    fit.add(released.view(), known.view(), Array1::from_elem(known.nrows(), hidden).view()).unwrap();
+    fit.invert().unwrap()
+}
+
 /// Recovery from public parts and their transformed mixtures, as in Corollary 1: the adversary knows the
 /// public record of each sample.
 fn attempt(mechanism: &scumble_core::Designed, samples: usize, seed: u64) -> f64 {
@@ -43,12 +51,11 @@ fn attempt(mechanism: &scumble_core::Designed, samples: usize, seed: u64) -> f64
         Table::new(private.columns().to_vec(), records, target).unwrap()
     };
     let released = release.key.view(&as_table(mixed)).unwrap();
-    let learned = Inversion::linear(released.records().view(), (public.records() / 2.0).view()).unwrap();
+    let learned = inverted(&public, released.records(), 0.5);
     // One more sample. The adversary knows only its released form.
     let unknown = private.records().slice(s![samples.., ..]).to_owned();
     let seen = release.key.view(&as_table(unknown.clone())).unwrap();
-    // Private halves act as noise of equal variance, so the adversary learns the public half of a mixture.
-    let recovered = learned.recover(seen.records().view()) * 2.0;
+    let recovered = learned.recover(seen.records().view());
     Inversion::distances(recovered.view(), unknown.view())[0]
 }
 
@@ -107,13 +114,11 @@ fn bent(is_mixed: bool) -> [(f64, f64); 2] {
     let unknown = crowd(dim, 300, 4);
     let seen = release.key.view(&unknown).unwrap();
     let network = ClassifierParams::default().hidden(vec![64, 64]).epochs(60).seed(1);
-    let scale = if is_mixed { 2.0 } else { 1.0 };
-    let learned = [
-        Inversion::linear(released.records().view(), own.view()),
-        Inversion::network(released.records().view(), own.view(), network),
-    ];
-    learned.map(|learned| {
-        let recovered = learned.unwrap().recover(seen.records().view()) * scale;
+    let network = Inversion::network(released.records().view(), own.view(), network).unwrap();
+    // The network learns the public half of a mixture, and private halves have the same weight.
+    let (hidden, scale) = if is_mixed { (0.5, 2.0) } else { (0.0, 1.0) };
+    [(inverted(&known, released.records(), hidden), 1.0), (network, scale)].map(|(learned, scale)| {
+        let recovered = learned.recover(seen.records().view()) * scale;
         let truth = unknown.records().view();
         let distances = Inversion::distances(recovered.view(), truth);
         (Inversion::fraction_within(recovered.view(), truth, 0.3), distances.mean().unwrap())
@@ -128,4 +133,44 @@ fn a_network_undoes_what_a_linear_map_does_not_and_mixing_impedes_both() {
     assert!(network.1 < 0.65 * linear.1, "{network:?} by a network, {linear:?} by least squares");
     assert!(mixed_network.0 < 0.5 * network.0, "{mixed_network:?} mixed, {network:?} not");
     assert!(mixed_linear.1 > linear.1, "{mixed_linear:?} mixed, {linear:?} not");
+}
+
+/// The mixtures, public parts and weights that an audit attacks with are those of the release.
+#[test]
+fn an_audit_knows_the_public_parts_of_the_mixtures_of_the_release() {
+    let public = crowd(DIM, 40, 3);
+    for weights in ["equal", "random"] {
+        let parameters = json!({"mixing_weights": weights, "mixed": 3, "samples": 10});
+        let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), Some(public.clone())));
+        let table = crowd(DIM, 20, 4);
+        let release = seeded(&mechanism, &table, 7);
+        let mixtures = mechanism.evidence().mixtures.unwrap();
+        assert_eq!(mixtures.public().unwrap(), public);
+        let parts = mixtures.parts(&table, &mut Randomness::seeded(7)).unwrap();
+        let classes = Target::Class(Array1::zeros(10));
+        let mixed = Table::new(table.columns().to_vec(), parts.mixtures, classes).unwrap();
+        assert_eq!(release.key.view(&mixed).unwrap().records(), release.table.records());
+        for (known, hidden) in parts.known.outer_iter().zip(&parts.hidden) {
+            let record = &known / (1.0 - hidden);
+            let is_record =
+                |other: ndarray::ArrayView1<f64>| (&record - &other).iter().all(|x| x.abs() < 1e-9);
+            assert!(public.records().outer_iter().any(is_record), "{record}");
+        }
+        assert_eq!(parts.hidden.iter().all(|hidden| (hidden - 2.0 / 3.0).abs() < 1e-12), weights == "equal");
+    }
+    let unmixed = designed(&DAUNTLESS_MIX, json!({}), &brief(people(DIM, 2), None));
+    assert!(unmixed.evidence().mixtures.is_none());
+}
+
+/// A saved design holds its public records, which an audit releases in place of private ones.
+#[test]
+fn a_saved_design_is_attacked_with_its_public_records() {
+    let parameters = json!({"bits": 4, "error": 1e-4, "confidence_gap": 0.2, "most_condition": 1e6});
+    let public = crowd(DIM, 40, 3);
+    let design = DAUNTLESS_MIX.design(&parameters, &brief(people(DIM, 2), Some(public))).unwrap();
+    let findings = audit_design(&design, Effort::quick()).unwrap();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].verdict, Verdict::Holds, "{}", findings[0]);
+    let expected = "learned from the public parts of 4 mixtures of the release";
+    assert!(findings[0].because.contains(expected) && findings[0].claim.contains("4 of 4 samples"));
 }

@@ -1,7 +1,7 @@
 //! Evidence that an audit uses to attack a curator's mechanism. An *audit* attacks a mechanism to test its
 //! claims.
 
-use super::{Halving, Statistics};
+use super::{Halving, Mixtures, Statistics};
 use crate::{Claim, Table};
 
 /// Function of a claim and a table, which makes two tables from the table's records. If the claim is true,
@@ -18,6 +18,9 @@ pub struct Evidence<'m> {
     /// Access to the secret half of the records that each release is made from, if releases are made from a
     /// random half.
     pub halving: Option<&'m dyn Halving>,
+    /// Public parts of the mixtures of a release, if releases are transformed mixtures of public and private
+    /// records.
+    pub mixtures: Option<&'m dyn Mixtures>,
     /// Tables whose releases have the same distribution by the claim of an
     /// [`AmbiguitySet`](crate::AmbiguitySet).
     pub alike: Option<Alike<'m>>,

@@ -48,21 +48,21 @@ pub trait ReleasedModel: Debug + Send + Sync {
     /// Same errors as [`predict`](Self::predict).
     fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
 
-    /// Functions of single columns of numbers and of pairs of columns, if each output of the model is a sum of
-    /// such functions. By default there are none.
+    /// Functions of single columns of numbers and of pairs of columns, if each output of the model is a sum
+    /// of such functions. By default there are none.
     fn functions(&self) -> Vec<ModelFunction> {
         vec![]
     }
 }
 
-/// Function of one or two columns. It adds to the outputs of a model: to the predicted number, to the logit of
-/// the second of two classes, or to the logit of each class.
+/// Function of one or two columns. It adds to the outputs of a model: to the predicted number, to the logit
+/// of the second of two classes, or to the logit of each class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelFunction {
     /// The columns: one or two.
     pub axes: Vec<FunctionAxis>,
-    /// Value at each place, for each output (outputs × places). A place is a knot or a level; for two columns,
-    /// it is a pair of them, and those of the second column vary fastest.
+    /// Value at each place, for each output (outputs × places). A place is a knot or a level; for two
+    /// columns, it is a pair of them, and those of the second column vary fastest.
     pub values: Array2<f64>,
     /// Upper bound on the standard deviation of the noise at each place, if it is known.
     pub deviations: Option<Vec<f64>>,
