@@ -223,7 +223,7 @@ pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result
                 .into(),
         ],
         picture: Picture {
-            title: "Private images and their recovery (Figures 2 to 7)".into(),
+            title: "Private images and their recovery".into(),
             panels: panels(&outcomes, &equal, &random),
         },
     })
@@ -270,34 +270,26 @@ impl Run<'_> {
     }
 }
 
-/// Charts of the recovered shares, and sheets of private and recovered digits if images are shown.
+/// Chart of the shares recovered by number of samples, and sheets of private and recovered digits if images
+/// are shown.
 fn panels(outcomes: &[Outcome], equal: &[Outcome], random: &[Outcome]) -> Vec<Panel> {
-    let dots = outcomes.iter().map(|outcome| [f64::from(outcome.case.figure), 100.0 * outcome.share()]);
     let layer = |name: &str, look, marks| Layer { name: name.into(), look, marks };
     let curve = |outcomes: &[Outcome]| {
         let points = outcomes.iter().map(|outcome| point(outcome.samples as f64, &outcome.shares()));
         Marks::Curve(points.collect())
     };
     let allowed = equal.first().map(|outcome| [outcome.samples as f64, 100.0 * outcome.share()]);
-    let charts = [
-        Panel {
-            title: "Private images recovered by least squares".into(),
-            across: Scale::linear("figure of the paper"),
-            up: Scale::linear("%"),
-            layers: vec![layer("recovered", 1, Marks::Dots(dots.collect()))],
-        },
-        Panel {
-            title: "Private digits recovered, half of all digits known".into(),
-            across: Scale::logarithmic("samples, 2 mixed"),
-            up: Scale::linear("%"),
-            layers: vec![
-                layer("equal weights", 1, curve(equal)),
-                layer("random weights", 2, curve(random)),
-                layer("allowed by Corollary 1", 3, Marks::Dots(allowed.into_iter().collect())),
-            ],
-        },
-    ];
-    charts.into_iter().chain(outcomes.iter().filter_map(sheet)).collect()
+    let chart = Panel {
+        title: "Private digits recovered by least squares, half of all digits known".into(),
+        across: Scale::logarithmic("samples, 2 mixed"),
+        up: Scale::linear("%"),
+        layers: vec![
+            layer("equal weights", 1, curve(equal)),
+            layer("random weights", 2, curve(random)),
+            layer("allowed by Corollary 1", 3, Marks::Dots(allowed.into_iter().collect())),
+        ],
+    };
+    std::iter::once(chart).chain(outcomes.iter().filter_map(sheet)).collect()
 }
 
 /// Private digits above their recovered versions, from the first trial; `None` without images.

@@ -24,11 +24,11 @@ pub(super) const PAPER: &str =
 
 /// Summary of the paper: the claims that hold, the claims that fail, and our alternative.
 pub(super) const ASSESSMENT: &str = "All figures but Figure 2 hold. Gaussian noise moves a model less than \
-    Laplace noise of the same Fisher information, and correlated noise does not move it. The bound does not hold for every \
-    adversary: it holds for unbiased guesses (errata F13) by an adversary that knows no other record. \
-    The cards state the error of the domain's centre, and a lower bound on the error of every guess about \
-    some record. If the error of a reconstruction matters, we recommend `fisher-gaussian`, which also has a \
-    differential privacy guarantee. To learn from a trusted curator's release, we recommend \
+    Laplace noise of the same Fisher information, and correlated noise does not move it. The bound does not \
+    hold for every adversary: it holds for unbiased guesses (errata F13) by an adversary that knows no other \
+    record. The cards state the error of the domain's centre, and a lower bound on the error of every guess \
+    about some record. If the error of a reconstruction matters, we recommend `fisher-gaussian`, which also \
+    has a differential privacy guarantee. To learn from a trusted curator's release, we recommend \
     `noisy-marginals`. It leaves an error as large to every estimate by an adversary that knows all other \
     records. A machine then learns far more (93 % of tumours instead of 76).";
 

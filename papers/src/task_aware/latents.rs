@@ -62,8 +62,9 @@ pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence
             "All settings except Z are those of Figure 5. The variants as published have the noise of the \
              published code, which is the noise of √2·ε (errata T1). For breast cancer, one has the η \
              that reproduces Figure 5, 0.0001, and one the printed η, 0.001. All others have the noise that \
-             ε needs. Each is trained once at each budget. The paper does not say which records Figure 6 is of."
-                .into(),
+             ε needs. Each is trained once at each budget. The paper does not say which records Figure 6 is \
+             of."
+            .into(),
         ],
         picture: Picture { title: "Task loss by the number of latents (Figure 6)".into(), panels },
     })

@@ -26,9 +26,9 @@ pub(super) const ASSESSMENT: &str = "Releases of learned latents are far better 
     and their accuracy rises with ε, as the paper says. The claim that they are useful at every budget does \
     not hold. At a local ε of 1 and 2, label included, a classifier is near chance. A learner that knows the \
     noise, as a later version proposes, gains six to eight points from ε = 6 on. Noise on every column is \
-    not at chance up to ε = 100: mean directions of the classes then find 63 % of digits. We recommend reports \
-    instead. People report, at all of ε, which of a few kinds of record they have (`learned-codes`). These \
-    reports teach a classifier far more than the same people's noisy latents do. It classifies 49 % of \
+    not at chance up to ε = 100: mean directions of the classes then find 63 % of digits. We recommend \
+    reports instead. People report, at all of ε, which of a few kinds of record they have (`learned-codes`). \
+    These reports teach a classifier far more than the same people's noisy latents do. It classifies 49 % of \
     digits correctly at ε = 1 instead of 15, and 92 % at ε = 10 instead of 71. If a record is not in the \
     clear, an answer with its class is better than its latents: 91 % instead of 38 at ε = 10. Columns that \
     one party releases to another are more useful with a design for the target that they predict \
