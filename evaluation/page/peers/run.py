@@ -426,7 +426,7 @@ behind our defaults were chosen with Adult, wine and LendingClub among the data,
 - **Test records**: {data}. A random split has one repeat. A fixed split has new noise in each repeat.
 - **Encoding** for logistic regressions of peers and in the clear: numbers in [-1, 1] by the public bounds,
   one-hot levels.
-- **scumble**: `--people` is the number of training records. `scumble design`, `release` and `predict` run
+- **scumble**: `--people` is the number of training records, also as the public `records` of add/remove rows. `scumble design`, `release` and `predict` run
   as a user runs them.
 - **DP-EBM**: `privacy_bounds` from the schema, `feature_types` continuous or nominal.
 - **diffprivlib**: `data_norm` from the schema, `max_iter` 2000, C = 1. At norm 1, C = R².
