@@ -28,10 +28,11 @@ pub(crate) const ADDITIVE: &str = "private-additive";
 ///
 /// Every step uses every record. The gradient of a record is clipped to the norm C and rounded to a lattice.
 /// An exact check on the lattice ensures that the norm of the rounded gradient is at most C. Sums of integers
-/// are exact. The sums over two tables that differ in one replaced record are at most 2C apart in ℓ₂. Each
-/// sum gets discrete Gaussian noise, so the steps compose like Gaussian mechanisms. The release is the mean
-/// of the weights over the second half of the steps. For a number, the model predicts the number. For two
-/// classes, it predicts the logit of the second class. For more classes, it predicts one logit per class.
+/// are exact. The sums over two tables that differ in one replaced record are at most 2C apart in ℓ₂, and
+/// over two tables that differ by one additional record at most C. Each sum gets discrete Gaussian noise, so
+/// the steps compose like Gaussian mechanisms. The release is the mean of the weights over the second half of
+/// the steps. For a number, the model predicts the number. For two classes, it predicts the logit of the
+/// second class. For more classes, it predicts one logit per class.
 ///
 /// At an infinite ε, there is no noise and no privacy claim.
 ///
@@ -91,8 +92,7 @@ pub(crate) struct Parameters {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(crate) neighbours: Option<Neighbours>,
-    /// Public number of about as many as there are records. The rules for the descent use it in place of the
-    /// number of records.
+    /// Public estimate of the number of records. The rules for the descent use it in place of that number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) records: Option<usize>,
     /// Number of steps over all records. The default follows a public rule from the number of records and the

@@ -38,6 +38,14 @@ struct Described {
     places: usize,
 }
 
+/// Values at the described places of `axes`, as lists within lists. `all` has the values at all places; those
+/// of the last axis vary fastest.
+fn at_kept(axes: &[Described], all: &[f64]) -> Value {
+    let Some((axis, others)) = axes.split_first() else { return json!(all.first()) };
+    let size = all.len() / axis.places.max(1);
+    axis.kept.iter().map(|at| at_kept(others, &all[at * size..][..size])).collect()
+}
+
 /// Class of each row in the table of a model. The table has `rows` rows, and the target has `classes` classes
 /// (0 for a number). If the target has two classes and the table has one row, the row belongs to the second
 /// class. If there is one row per class, the rows have the order of the classes. The model of a number has
@@ -153,36 +161,21 @@ impl ShippedDesign {
     /// column's own unit. Knots for which there is no such number are left out.
     fn described(&self, function: &ModelFunction) -> Result<Value> {
         let axes: Vec<Described> = function.axes.iter().map(|axis| self.axis(axis)).collect::<Result<_>>()?;
-        match &axes[..] {
-            [axis] => {
-                let of = |all: &[f64]| -> Vec<f64> { axis.kept.iter().map(|at| all[*at]).collect() };
-                let mut described = json!({ "column": axis.column, "unit": axis.unit, "at": axis.at });
-                described["values"] = function.values.outer_iter().map(|line| of(&line.to_vec())).collect();
-                if let Some(deviations) = &function.deviations {
-                    described["deviations"] = of(deviations).into();
-                }
-                Ok(described)
-            }
-            [rows, columns] => {
-                let of = |all: &[f64]| -> Vec<Vec<f64>> {
-                    let row = |row: &usize| {
-                        columns.kept.iter().map(|column| all[row * columns.places + column]).collect()
-                    };
-                    rows.kept.iter().map(row).collect()
-                };
-                let mut described = json!({
-                    "columns": [rows.column, columns.column],
-                    "units": [rows.unit, columns.unit],
-                    "at": [rows.at, columns.at],
-                });
-                described["values"] = function.values.outer_iter().map(|cells| of(&cells.to_vec())).collect();
-                if let Some(deviations) = &function.deviations {
-                    described["deviations"] = json!(of(deviations));
-                }
-                Ok(described)
-            }
-            _ => Err(self.no_model("a function of neither one nor two columns".into())),
+        let of_each = |part: fn(&Described) -> Value| axes.iter().map(part).collect::<Value>();
+        let mut described = match &axes[..] {
+            [axis] => json!({ "column": axis.column, "unit": axis.unit, "at": axis.at }),
+            _ => json!({
+                "columns": of_each(|axis| json!(axis.column)),
+                "units": of_each(|axis| json!(axis.unit)),
+                "at": of_each(|axis| json!(axis.at)),
+            }),
+        };
+        let lines = function.values.outer_iter();
+        described["values"] = lines.map(|line| at_kept(&axes, &line.to_vec())).collect();
+        if let Some(deviations) = &function.deviations {
+            described["deviations"] = at_kept(&axes, deviations);
         }
+        Ok(described)
     }
 
     /// Describes a column of a function.
@@ -207,7 +200,9 @@ impl ShippedDesign {
             }
             FunctionAxis::Category { columns } => {
                 let name = schema.column_of(columns).map_or("", |column| &column.name);
-                let level = |full: &String| json!(full.get(name.len() + 1..).unwrap_or(full));
+                let level = |full: &String| {
+                    json!(full.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).unwrap_or(full))
+                };
                 Ok(Described {
                     column: name.to_owned(),
                     unit: String::new(),
