@@ -37,11 +37,11 @@ impl Schedule {
         Self::by_factor(records, steps, total / 32.0, (15.0 / squared_norm).min(1.0))
     }
 
-    /// Schedule for classes, whose factors of all steps add up to about `total`. The factor of a step is 20
-    /// in a short descent and up to 80 in a long one.
+    /// Schedule for classes, whose factors of all steps add up to about `total`. The factor of a step is 5 in a
+    /// short descent and up to 80 in a long one. A short descent with larger factors would not settle: the
+    /// intercept, whose noise is small, would still swing at its end.
     fn for_classes(records: usize, total: f64) -> Self {
-        let short = total / 20.0;
-        let steps = short.min((250.0 * short).sqrt()).clamp(10.0, 1000.0);
+        let steps = (total / 5.0).min((12.5 * total).sqrt()).clamp(10.0, 1000.0);
         Self::by_factor(records, steps, total, 80.0)
     }
 

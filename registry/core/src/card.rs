@@ -1,8 +1,9 @@
 //! Texts of guarantees. A *card* is a guarantee in words, under headings, that a person reads.
 
+use crate::number::{AtLeast, Significant};
 use crate::{
     CentralDp, Claim, Guarantee, LocalDp, Neighbours, Notion, Prior, PrivacyProfile, ShapedBy, ShuffledDp,
-    Unit, number, shown,
+    Unit, shown,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -82,42 +83,6 @@ impl fmt::Display for Prior {
             Self::Halves { sets } => write!(formatter, "the choice of one of {sets} random halves"),
         }
     }
-}
-
-/// Number that prints with four significant digits, rounded up. The printed number may be below the value,
-/// but by a relative 10⁻⁹ at most.
-struct Significant(f64);
-
-/// Number that prints with four significant digits, rounded down. The printed number may be above the value,
-/// but by a relative 10⁻⁹ at most.
-struct AtLeast(f64);
-
-impl fmt::Display for Significant {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        four_digits(self.0, f64::ceil, formatter)
-    }
-}
-
-impl fmt::Display for AtLeast {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        four_digits(self.0, f64::floor, formatter)
-    }
-}
-
-fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if (1e12..f64::INFINITY).contains(&value) {
-        let exponent = value.log10().floor();
-        return write!(formatter, "{}e{exponent}", round(value / 10f64.powf(exponent - 3.0)) / 1000.0);
-    }
-    if !(1e-6..1e12).contains(&value) {
-        return write!(formatter, "{}", number::short(value));
-    }
-    let unit = 10f64.powi(3 - value.log10().floor() as i32);
-    // A value within a relative 10⁻⁹ of a four-digit number prints as that number.
-    let scaled = value * unit;
-    let rounded =
-        if (scaled - scaled.round()).abs() < 1e-9 * scaled { scaled.round() } else { round(scaled) };
-    write!(formatter, "{}", rounded / unit)
 }
 
 impl Claim {
@@ -525,24 +490,6 @@ impl fmt::Display for Guarantee {
 mod tests {
     use super::*;
     use crate::{CramerRao, MutualInformation, PacResistance};
-
-    #[test]
-    fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
-        for (epsilon, shown) in [
-            (1.0, "1"),
-            (1.00001, "1.001"),
-            (0.1 + 0.2, "0.3"),
-            (123_456.0, "123500"),
-            (0.000_123_41, "0.0001235"),
-            (1.0686474581524463e13, "1.069e13"),
-            (9.9999e12, "10e12"),
-            (1e-310, "1e-310"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(Significant(epsilon).to_string(), shown);
-        }
-        assert_eq!(AtLeast(1.99999).to_string(), "1.999");
-    }
 
     #[test]
     fn a_guess_is_no_better_than_randomised_response_or_the_profile_allows() {

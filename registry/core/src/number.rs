@@ -1,7 +1,9 @@
-//! JSON form of numbers: finite numbers unchanged, infinities as the strings "inf" and "-inf".
+//! Texts of numbers for people, and their JSON form: finite numbers unchanged, infinities as the strings "inf"
+//! and "-inf".
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserializer, Serializer};
+use std::fmt;
 
 /// Writes `value`. Refuses a NaN.
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -48,13 +50,52 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// Number that prints with four significant digits, rounded up. The printed number may be below the value,
+/// but by a relative 10⁻⁹ at most.
+pub struct Significant(pub f64);
+
+/// Number that prints with four significant digits, rounded down. The printed number may be above the value,
+/// but by a relative 10⁻⁹ at most.
+pub struct AtLeast(pub f64);
+
+impl fmt::Display for Significant {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::ceil, formatter)
+    }
+}
+
+impl fmt::Display for AtLeast {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        four_digits(self.0, f64::floor, formatter)
+    }
+}
+
+fn four_digits(value: f64, round: fn(f64) -> f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if (1e12..f64::INFINITY).contains(&value) {
+        let exponent = value.log10().floor();
+        return write!(formatter, "{}e{exponent}", round(value / 10f64.powf(exponent - 3.0)) / 1000.0);
+    }
+    if !(1e-6..1e12).contains(&value) {
+        return write!(formatter, "{}", short(value));
+    }
+    let digits = 3 - value.log10().floor() as i32;
+    let unit = 10f64.powi(digits);
+    // A value within a relative 10⁻⁹ of a four-digit number prints as that number.
+    let scaled = value * unit;
+    let rounded =
+        if (scaled - scaled.round()).abs() < 1e-9 * scaled { scaled.round() } else { round(scaled) };
+    // Only powers of ten with positive exponents are exact.
+    let shown = if digits < 0 { rounded * 10f64.powi(-digits) } else { rounded / unit };
+    write!(formatter, "{shown}")
+}
+
 /// Reads a number in the form that [`serialize`] writes.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     struct Number;
     impl Visitor<'_> for Number {
         type Value = f64;
 
-        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             formatter.write_str("a number, \"inf\" or \"-inf\"")
         }
         fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
@@ -75,4 +116,32 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
         }
     }
     deserializer.deserialize_any(Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epsilon_is_rounded_up_unless_a_billionth_is_all_that_it_lacks() {
+        for (epsilon, shown) in [
+            (1.0, "1"),
+            (1.00001, "1.001"),
+            (0.1 + 0.2, "0.3"),
+            (123_456.0, "123500"),
+            (0.000_123_41, "0.0001235"),
+            (1.0686474581524463e13, "1.069e13"),
+            (9.9999e12, "10e12"),
+            (1e-310, "1e-310"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(Significant(epsilon).to_string(), shown);
+        }
+        for exponent in -6..12 {
+            let shown = Significant(1.257_9 * 10f64.powi(exponent)).to_string();
+            let digits = shown.trim_matches(['0', '.']).replace('.', "");
+            assert_eq!(digits, "1258", "{shown}");
+        }
+        assert_eq!(AtLeast(1.99999).to_string(), "1.999");
+    }
 }

@@ -1,7 +1,7 @@
 //! Warnings about designs whose claims are true but protect little or may surprise.
 
 use crate::ShippedDesign;
-use scumble_core::number::short;
+use scumble_core::number::{Significant, short};
 use scumble_core::{Claim, Guarantee, Notion, Unit};
 use scumble_records::{Error, Reader, Schema, stream};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -38,7 +38,7 @@ fn claims(guarantee: &Guarantee) -> impl Iterator<Item = Dp> {
 fn warning_of_epsilon(guarantee: &Guarantee) -> Option<String> {
     let finite = claims(guarantee).map(|dp| dp.epsilon).filter(|epsilon| epsilon.is_finite());
     let epsilon = finite.fold(0.0, f64::max);
-    let shown = short(epsilon);
+    let shown = Significant(epsilon);
     (epsilon > LARGEST_EPSILON).then(|| {
         format!(
             "ε = {shown} is above {LARGEST_EPSILON}: a release may be e^{shown} times as likely for one \
@@ -56,7 +56,7 @@ pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<St
     let one_in_people = 1.0 / people.unwrap_or(FEWEST_PEOPLE).max(1) as f64;
     let advised = SHARE_OF_ONE_IN_PEOPLE * one_in_people;
     let limit = match people {
-        Some(people) => format!("1/people, {} for {people} people", short(one_in_people)),
+        Some(people) => format!("1/people, {} for {people} people", Significant(one_in_people)),
         None => format!("1/people, even for {FEWEST_PEOPLE} people"),
     };
     (delta > advised).then(|| {
