@@ -421,7 +421,7 @@ SETTINGS = """\
 ## Settings
 
 All contestants have the same public schemas and their default settings, except for those below. The rules
-behind our defaults were chosen with Adult, wine and LendingClub among the data, but not WDBC.
+behind our defaults were chosen with these four data sets among others.
 
 - **Test records**: {data}. A random split has one repeat. A fixed split has new noise in each repeat.
 - **Encoding** for logistic regressions of peers and in the clear: numbers in [-1, 1] by the public bounds,
