@@ -2,8 +2,9 @@
 //! accuracy.
 
 use crate::report::four;
+use crate::rules::Rule;
 use crate::trials::Mean;
-use crate::{Agreement, CurvePoint, Finding, Layer, Marks};
+use crate::{CurvePoint, Finding, Layer, Marks};
 
 /// Unit of a budget.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +24,10 @@ impl Axis {
     }
 }
 
-/// Finding on the gains of one release over another at several budgets. `unit` is the unit of the measure.
-/// Each entry of `gains` holds a budget and the gains of its trials.
+/// Finding on the gains of one release over another at several budgets, decided by `rule`. `unit` is the unit
+/// of the measure. Each entry of `gains` holds a budget and the gains of its trials.
 pub(crate) fn gain_finding(
+    rule: &Rule,
     what: String,
     paper: &str,
     (unit, axis): (&str, Axis),
@@ -42,21 +44,9 @@ pub(crate) fn gain_finding(
         paper: paper.into(),
         ours: format!("{unit}: {}", entries.collect::<Vec<_>>().join(", ")),
         value: means.last().map(|(_, gain)| gain.value),
-        verdict: Agreement::from_gains(means.iter().map(|(_, gain)| gain.in_errors())),
-        why: "± a standard error; a difference counts above two standard errors".into(),
+        decision: rule.on_gains(means.iter().map(|(_, gain)| gain.in_errors())),
+        why: "± a standard error".into(),
     }
-}
-
-/// Same finding as [`gain_finding`] for a gain that the paper claims. The verdict is `Reproduced` where
-/// [`gain_finding`] gives `Better`, and `Differs` for all its other verdicts.
-pub(crate) fn claimed_gain_finding(
-    what: String,
-    paper: &str,
-    unit: (&str, Axis),
-    gains: &[(f64, Vec<f64>)],
-) -> Finding {
-    let found = gain_finding(what, paper, unit, gains);
-    Finding { verdict: Agreement::from_test(found.verdict == Agreement::Better), ..found }
 }
 
 /// A curve of means with their standard errors.

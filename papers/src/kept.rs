@@ -26,7 +26,7 @@ pub fn kept(folder: &Path) -> Result<Vec<Claims>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::markdown;
+    use crate::{Finding, markdown, rules};
 
     const COMMAND: &str = "scumble reproduce --from papers/results --markdown papers/REPRODUCTION.md --force";
 
@@ -39,6 +39,24 @@ mod tests {
             markdown(&claims, COMMAND, Some("results")) == document,
             "REPRODUCTION.md differs from papers/results; run: {COMMAND}"
         );
+    }
+
+    /// A rule that changes, changes the verdicts. The results that it decides then have to run again.
+    #[test]
+    fn each_verdict_was_decided_by_a_rule_of_today() {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let claims = kept(&results).unwrap();
+        let known = rules::ALL.map(|rule| rule.to_string());
+        for Claims { name, findings, .. } in &claims {
+            for Finding { what, decision, .. } in findings {
+                let rule = &decision.rule;
+                assert!(known.contains(rule), "{name}, {what}: run it again; no rule is now {rule:?}");
+            }
+        }
+        for rule in known {
+            let mut findings = claims.iter().flat_map(|claims| &claims.findings);
+            assert!(findings.any(|finding| finding.decision.rule == rule), "no verdict is by {rule:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! let registry = scumble_core::Registry::installed()?;
 //! let options = RunOptions { quick: true, ..RunOptions::new(&registry, Path::new("no data are needed")) };
 //! let report = figure.run(&options)?;
-//! assert!(report.claims.findings.iter().all(|finding| finding.verdict == Agreement::Reproduced));
+//! assert!(report.claims.findings.iter().all(|finding| finding.decision.verdict == Agreement::Reproduced));
 //! # Ok::<(), papers::Error>(())
 //! ```
 
@@ -25,6 +25,7 @@ mod picture;
 mod report;
 mod reported;
 mod reshaping;
+mod rules;
 mod task;
 mod task_aware;
 mod trials;
@@ -33,7 +34,8 @@ mod vlm;
 pub use kept::kept;
 pub use markdown::markdown;
 pub use picture::{CurvePoint, Layer, Marks, Panel, Picture, Scale};
-pub use report::{Agreement, Claims, Finding, Grid, Report};
+pub use report::{Claims, Finding, Grid, Report};
+pub use rules::{Agreement, Decision};
 
 use report::Evidence;
 use scumble_accounting as accounting;
@@ -145,7 +147,20 @@ pub struct Reproduction {
     pub about: &'static str,
     /// The paper that contains the result.
     pub paper: &'static str,
+    /// Settings of the paper and of the full variant.
+    pub settings: Settings,
     run: fn(&RunOptions, &'static str) -> Result<Evidence>,
+}
+
+/// Settings of a result in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Settings that the paper states, and those that it leaves open.
+    pub paper: &'static str,
+    /// Our settings, where they differ from the paper's or the paper leaves them open.
+    pub ours: &'static str,
+    /// The paper's data that our run uses.
+    pub data: &'static str,
 }
 
 /// Returns all results, sorted by name.

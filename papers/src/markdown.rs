@@ -1,6 +1,6 @@
 //! Reports as one document: the assessment of each paper, its claims, our outcomes and the verdicts.
 
-use super::{Agreement, Claims, Finding, assessment};
+use super::{Agreement, Claims, Decision, Finding, Reproduction, assessment, get};
 use std::fmt::Write;
 
 /// Formats the reports as Markdown, by paper, after a table that counts the verdicts. `command` is the
@@ -11,17 +11,18 @@ use std::fmt::Write;
 pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> String {
     let mut text = format!(
         "# Reproduced results\n\nThis command generates the document:\n\n```console\n$ \
-         {command}\n```\n\nEach claim of a paper has a verdict. *Reproduced*: our outcome agrees with the \
-         claim. *Better*: our outcome is better than the claim. *Differs*: our outcome differs from the \
-         claim; the reason follows the verdict or the table. *Refuted*: the claim concerns privacy, and an \
-         attack or a counterexample that ran here shows that it is false.\n\n"
+         {command}\n```\n\nEach claim of a paper has a verdict, by a rule that the code fixes before a \
+         run. *Reproduced*: our outcome agrees with the claim. *Better*: our outcome is better than the \
+         claim. *Differs*: our outcome differs from the claim; the reason follows the verdict or the \
+         table. *Refuted*: the claim concerns privacy, and an attack or a counterexample that ran here \
+         shows that it is false.\n\n"
     );
     let papers = || reports.chunk_by(|a, b| a.paper == b.paper);
     text += "| paper | reproduced | better | differs | refuted |\n|---|---:|---:|---:|---:|\n";
     for reports in papers() {
         let count = |verdict| {
             let findings = reports.iter().flat_map(|report| &report.findings);
-            findings.filter(|finding| finding.verdict == verdict).count()
+            findings.filter(|finding| finding.decision.verdict == verdict).count()
         };
         let counts =
             [Agreement::Reproduced, Agreement::Better, Agreement::Differs, Agreement::Refuted].map(count);
@@ -37,10 +38,16 @@ pub fn markdown(reports: &[Claims], command: &str, charts: Option<&str>) -> Stri
             let variant = if *quick { "quick variant, " } else { "" };
             let repeated = if *trials == 1 { "one draw".to_owned() } else { format!("{trials} trials") };
             let _ = write!(text, "\n### {name}\n\n{}: {variant}{repeated}, seed {seed}.\n\n", capital(about));
-            text += "| what | paper | ours | verdict |\n|---|---|---|---|\n";
-            for Finding { what, paper, ours, verdict, why, .. } in findings {
+            if let Ok(Reproduction { settings, .. }) = get(name) {
+                let [paper, ours, data] = [settings.paper, settings.ours, settings.data].map(in_cell);
+                let _ = write!(text, "- *Paper:* {paper}\n- *Here:* {ours}\n- *Data:* {data}\n\n");
+            }
+            text += "| what | paper | ours | rule | verdict |\n|---|---|---|---|---|\n";
+            for Finding { what, paper, ours, decision, why, .. } in findings {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-                line(&mut text, [what.clone(), paper.clone(), ours.clone(), format!("{verdict}{why}")]);
+                let Decision { verdict, rule } = decision;
+                let cells = [what, paper, ours, rule].map(String::clone);
+                line(&mut text, cells.into_iter().chain([format!("{verdict}{why}")]));
             }
             if let Some(folder) = charts {
                 let _ = write!(text, "\n![{}]({folder}/{name}.svg)\n", in_cell(about));
@@ -78,13 +85,13 @@ fn capital(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RunOptions, get};
+    use crate::RunOptions;
     use scumble_core::Registry;
 
     use std::path::Path;
 
     #[test]
-    fn every_finding_is_a_row_of_four_cells_and_is_counted() {
+    fn every_finding_is_a_row_of_five_cells_and_is_counted() {
         let registry = Registry::installed().unwrap();
         let options =
             RunOptions { quick: true, ..RunOptions::new(&registry, Path::new("no data are needed")) };
@@ -98,7 +105,7 @@ mod tests {
         for report in &reports {
             let rows = rows(&format!("### {}", report.name));
             assert_eq!(rows.len(), report.findings.len());
-            assert!(rows.iter().all(|row| row.replace("\\|", "").matches('|').count() == 5), "{rows:?}");
+            assert!(rows.iter().all(|row| row.replace("\\|", "").matches('|').count() == 6), "{rows:?}");
         }
         let counted: usize = rows("# Reproduced results")
             .iter()

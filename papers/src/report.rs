@@ -1,9 +1,8 @@
 //! Reports of results: claims, numbers and a chart.
 
 use super::Picture;
+use crate::rules::Decision;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
-use std::fmt;
 
 /// Report of one result.
 #[derive(Debug, Clone, Serialize)]
@@ -62,63 +61,11 @@ pub struct Finding {
     pub ours: String,
     /// The number behind the words, if any.
     pub value: Option<f64>,
-    /// Verdict on the claim.
-    pub verdict: Agreement,
+    /// Verdict on the claim, and the rule that decided it.
+    #[serde(flatten)]
+    pub decision: Decision,
     /// The reason for a difference, or the condition of an agreement; may be empty.
     pub why: String,
-}
-
-/// Verdict on a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Agreement {
-    /// Our outcome agrees with the claim.
-    Reproduced,
-    /// Our outcome is better than the claim.
-    Better,
-    /// Our outcome differs from the claim.
-    Differs,
-    /// The claim concerns privacy and is false. An attack or a counterexample that ran here does what the
-    /// claim excludes, so no run can reproduce it.
-    Refuted,
-}
-
-impl fmt::Display for Agreement {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Reproduced => "reproduced",
-            Self::Better => "better",
-            Self::Differs => "differs",
-            Self::Refuted => "refuted",
-        })
-    }
-}
-
-impl Agreement {
-    /// `Reproduced` if `holds`, otherwise `Differs`.
-    pub(super) fn from_test(holds: bool) -> Self {
-        if holds { Self::Reproduced } else { Self::Differs }
-    }
-
-    /// Verdict on a privacy claim: `Reproduced` if it `holds` against the attacks tried here, otherwise
-    /// `Refuted`.
-    pub(super) fn from_claim(holds: bool) -> Self {
-        if holds { Self::Reproduced } else { Self::Refuted }
-    }
-
-    /// Verdict on a comparison of our results with a paper's under several conditions. `gains` has our gain
-    /// in standard errors under each condition. A gain or a loss counts if it exceeds two standard errors.
-    /// The verdict is `Better` if more gains than losses count, `Reproduced` if neither counts anywhere, and
-    /// `Differs` otherwise.
-    pub(super) fn from_gains(gains: impl Iterator<Item = f64> + Clone) -> Self {
-        let better = gains.clone().filter(|errors| *errors > 2.0).count();
-        let worse = gains.filter(|errors| *errors < -2.0).count();
-        match better.cmp(&worse) {
-            Ordering::Greater => Self::Better,
-            Ordering::Equal if worse == 0 => Self::Reproduced,
-            _ => Self::Differs,
-        }
-    }
 }
 
 /// A table of numbers.
@@ -158,13 +105,6 @@ pub(super) fn four(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_claim_on_privacy_excludes_refutes_it() {
-        let shown = [true, false].map(|holds| Agreement::from_claim(holds).to_string());
-        assert_eq!(shown, ["reproduced", "refuted"]);
-        assert_eq!(serde_json::to_string(&Agreement::from_claim(false)).unwrap(), "\"refuted\"");
-    }
 
     #[test]
     fn numbers_have_four_digits() {

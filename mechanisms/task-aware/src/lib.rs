@@ -25,6 +25,7 @@ mod network_task;
 mod sample;
 pub mod sensitivity;
 mod set;
+mod sphere;
 mod task;
 mod training;
 
@@ -37,6 +38,7 @@ pub use linear::{PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_LINEAR};
 pub use network_task::NetworkTask;
 pub use sample::Sample;
 pub use set::Sensitivity;
+pub use sphere::SphereLoss;
 
 const PAPER: &str =
     "Cheng, Tang and Chinchali, Task-aware privacy preservation for multi-dimensional data (2022)";

@@ -3,7 +3,8 @@
 
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point};
-use crate::report::{Agreement, Evidence, Finding, Grid};
+use crate::report::{Evidence, Finding, Grid};
+use crate::rules;
 use crate::trials::Mean;
 use crate::{Result, RunOptions};
 use scumble_core::Table;
@@ -50,13 +51,13 @@ pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence
                 percent(&found[0])
             ),
             value: Some(100.0 * difference.value),
-            verdict: Agreement::from_test(100.0 * difference.value >= -0.3),
+            decision: rules::NO_DROP.on(100.0 * difference.value),
             why: String::new(),
         });
         findings.push(against_printed(
             format!("ordinary ridge regression, {n} records"),
             printed[0],
-            2.0,
+            (&rules::AS_PRINTED, 1.0),
             &found[0],
             "levels are one-hot here, and a score above the mean label means the second class; the paper \
              states neither its encoding of levels nor its threshold"

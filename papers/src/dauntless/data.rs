@@ -24,6 +24,12 @@ impl Data {
         Ok(Self { domain: data.domain, train: train?, test: test? })
     }
 
+    /// Restricts the training records to the first `most`. All test records are kept.
+    pub fn first(self, most: usize) -> Result<Self> {
+        let rows: Vec<usize> = (0..self.train.len().min(most)).collect();
+        Ok(Self { train: self.train.select(&rows)?, ..self })
+    }
+
     /// Returns the first `train` training records and the first `test` test records of a shuffle.
     pub fn some(&self, [train, test]: [usize; 2], stream: &mut Stream) -> Result<Self> {
         let first = |table: &Table, most: usize, stream: &mut Stream| {

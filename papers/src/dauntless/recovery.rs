@@ -4,7 +4,8 @@
 use super::data::{Data, classes_of};
 use super::{percent, point, within};
 use crate::picture::shades;
-use crate::report::{Agreement, Evidence, Finding, Grid};
+use crate::report::{Evidence, Finding, Grid};
+use crate::rules::{self, Agreement};
 use crate::trials::Mean;
 use crate::{Layer, Marks, Panel, Picture, Result, RunOptions, Scale, Trial};
 use scumble_adversary::{Inversion, TransformationFit};
@@ -93,11 +94,6 @@ const AT_ONCE: usize = 25_000;
 /// Largest distance between a private image and its reconstruction at which the private image counts as
 /// recovered. It is a share of the private image's distance from the mean of the public records.
 const WITHIN: f64 = 0.5;
-
-/// Share of recovered images below which nothing counts as recovered, and share from which recovery refutes
-/// the paper's statement that it is hard.
-const NOTHING: f64 = 0.01;
-const HALF: f64 = 0.5;
 
 /// Outcome of a reconstruction attack.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -329,10 +325,8 @@ fn within_budget_finding(equal: &[Outcome]) -> Option<Finding> {
         paper: "60000 samples and more".into(),
         ours: outcome.ours(),
         value: Some(100.0 * outcome.share()),
-        verdict: if outcome.share() < NOTHING { Agreement::Better } else { Agreement::Differs },
-        why: format!(
-            "less than one in a hundred counts as better; Table 2 states the accuracy from {samples} samples"
-        ),
+        decision: rules::NOTHING_RECOVERED.on(outcome.share()),
+        why: format!("Table 2 states the accuracy from {samples} samples"),
     })
 }
 
@@ -340,8 +334,8 @@ fn within_budget_finding(equal: &[Outcome]) -> Option<Finding> {
 fn by_samples_finding(equal: &[Outcome], random: &[Outcome]) -> Option<Finding> {
     let allowed = equal.first()?;
     let begins = |name: &str, outcomes: &[Outcome]| {
-        let none = outcomes.iter().take_while(|outcome| outcome.share() < NOTHING).last();
-        let half = outcomes.iter().find(|outcome| outcome.share() >= HALF);
+        let none = outcomes.iter().take_while(|outcome| outcome.share() < rules::NOTHING).last();
+        let half = outcomes.iter().find(|outcome| outcome.share() >= rules::HALF);
         let none = none.map_or("at least 1 % from the first".into(), |outcome| {
             format!("less than 1 % up to {}", outcome.samples)
         });
@@ -354,12 +348,12 @@ fn by_samples_finding(equal: &[Outcome], random: &[Outcome]) -> Option<Finding> 
         what: "recovery by number of samples, 2 mixed, where half of all digits are known".into(),
         paper: "a budget of samples inhibits recovery; more difficult with fewer".into(),
         ours: format!("{}; {}", begins("equal", equal), begins("random", random)),
-        value: equal.iter().find(|outcome| outcome.share() >= HALF).map(|outcome| outcome.samples as f64),
-        verdict: Agreement::from_claim(allowed.share() < NOTHING),
-        why: format!(
-            "less than one in a hundred is recovered from the {} samples that Corollary 1 allows",
-            allowed.samples
-        ),
+        value: equal
+            .iter()
+            .find(|outcome| outcome.share() >= rules::HALF)
+            .map(|outcome| outcome.samples as f64),
+        decision: rules::BUDGET_PROTECTS.on(allowed.share()),
+        why: format!("Corollary 1 allows {} samples", allowed.samples),
     })
 }
 
@@ -367,15 +361,15 @@ fn by_samples_finding(equal: &[Outcome], random: &[Outcome]) -> Option<Finding> 
 /// are fewer samples, and if more records are mixed into each sample.
 const CLAIMS: [&[u8]; 4] = [&[2], &[3], &[4, 5, 6], &[7]];
 
-/// Finding on a claim. The claim of Figure 3, recovery of about 70 %, holds from 60 %. All other figures
-/// claim that recovery is hard, which a recovery of half or more refutes.
+/// Finding on a claim: recovery of about 70 % in Figure 3, and hardly any recovery in all other figures.
 fn finding(outcomes: &[&Outcome]) -> Finding {
     let each = |describe: &dyn Fn(&Outcome) -> String| {
         outcomes.iter().map(|outcome| describe(outcome)).collect::<Vec<_>>().join("; ")
     };
     let most = outcomes.iter().map(|outcome| outcome.share()).fold(0.0, f64::max);
     let is_easy = outcomes.iter().any(|outcome| outcome.case.figure == 3);
-    let holds = if is_easy { most >= 0.6 } else { most < HALF };
+    let rule = if is_easy { rules::RECOVERED } else { rules::HARDLY_RECOVERED };
+    let decision = rule.on(most);
     Finding {
         what: each(&|outcome| {
             format!(
@@ -389,16 +383,16 @@ fn finding(outcomes: &[&Outcome]) -> Finding {
         paper: each(&|outcome| outcome.case.printed.into()),
         ours: each(&Outcome::ours),
         value: Some(100.0 * most),
-        verdict: Agreement::from_claim(holds),
-        why: match (is_easy, holds) {
-            (true, _) => "60 % or more; least squares recover more images than the paper's network",
-            (false, true) => "less than half",
-            (false, false) => {
-                "half or more is recovered; the paper's network predicts the public part from the sample, \
-                 and least squares predict the sample from the public part"
+        why: match (is_easy, decision.verdict) {
+            (true, _) => "least squares recover more images than the paper's network",
+            (false, Agreement::Reproduced) => "",
+            (false, _) => {
+                "the paper's network predicts the public part from the sample, and least squares predict \
+                 the sample from the public part"
             }
         }
         .into(),
+        decision,
     }
 }
 

@@ -5,6 +5,7 @@ use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point, share_alike};
 use crate::gains::{self, Axis as Budgets};
 use crate::report::{Evidence, Grid};
+use crate::rules;
 use crate::{CurvePoint, Result, RunOptions};
 use scumble_classifier::ClassifierParams;
 use scumble_core::largest;
@@ -91,7 +92,7 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             findings.push(against_printed(
                 format!("{classes} digits, a network on {what}"),
                 printed[at],
-                2.0,
+                (&rules::AS_PRINTED, 1.0),
                 &found[at],
                 String::new(),
             ));
@@ -117,6 +118,7 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             .collect()
     };
     findings.push(gains::gain_finding(
+        &rules::GAINS,
         "ridge regression (ours) on the identity matrix instead of a network: gain in accuracy".into(),
         "a network on the identity matrix",
         ("points", BY_DIGITS),

@@ -5,8 +5,9 @@
 
 use super::data::{Data, classes_of};
 use super::percent;
-use crate::report::{Agreement, Finding};
+use crate::report::Finding;
 use crate::reported::Study;
+use crate::rules;
 use crate::trials::Mean;
 use crate::{Result, RunOptions};
 use scumble_core::{Brief, Budget, Design, Notion, Table, Target, Volunteers};
@@ -124,7 +125,7 @@ pub(super) fn finding(found: &[Within]) -> Finding {
         paper: format!("{} % from {samples} mixtures, the most that Corollary 1 allows", percent(&mixed)),
         ours: format!("{} %", percent(&codes)),
         value: Some(100.0 * gain.value),
-        verdict: Agreement::from_gains(std::iter::once(gain.in_errors())),
+        decision: rules::GAINS.on_gains(std::iter::once(gain.in_errors())),
         why: format!(
             "the same public half teaches the codes, and each private record reports its own code; the \
              corollary excludes only recovery within {ERROR} of independent normal records, and no table of \

@@ -6,8 +6,9 @@ use super::guesses::Known;
 use super::sweep::{AtLambda, Better, Measure};
 use crate::accounting::gaussian;
 use crate::report::four;
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Result, RunOptions};
+use crate::{Finding, Result, RunOptions};
 use rayon::prelude::*;
 use scumble_core::{Brief, Budget, Table};
 use serde_json::json;
@@ -90,11 +91,7 @@ pub(super) fn curator_finding(
         paper: format!("{} through Gaussian noise of λ = {:e}", shown(theirs), papers.lambda),
         ours: shown(ours),
         value: Some(measure.scale * ours.value),
-        verdict: match gain {
-            gain if gain > 3.0 * error => Agreement::Better,
-            gain if gain < -3.0 * error => Agreement::Differs,
-            _ => Agreement::Reproduced,
-        },
+        decision: rules::CLEAR_GAIN.on(gain / error),
         why: format!(
             "± a standard error, of {} releases; at ε = {STRICT} it is {}. This λ is the largest at which a \
              guess by each column's mean and spread keeps at least half of its squared error. It keeps \

@@ -12,8 +12,9 @@ use super::fitness::regression;
 use super::success::TOLERANCE;
 use super::{design, machine};
 use crate::report::{Evidence, four};
+use crate::rules;
 use crate::trials::{Mean, median};
-use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use scumble_core::{Table, number::short};
 use scumble_kkt::Machine;
 
@@ -21,13 +22,6 @@ use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde_json::json;
-
-/// Power of Tr V in the bounds of Propositions 2.3 and 2.11 on the movement of a model. V is the covariance
-/// of the noise on a record.
-const OF_NOISE: f64 = 0.5;
-
-/// Amount by which a fitted exponent may exceed the exponent of the bound.
-const SLACK: f64 = 0.05;
 
 /// A model to train on records, and the numbers q of records and the noise parameters λ at which to measure
 /// its movement.
@@ -193,14 +187,16 @@ impl Study<'_> {
             what: format!("movement of {} by Tr V", self.what),
             paper: self.proposition.into(),
             ours: format!(
-                "power {:.2} ± {:.2} of Tr V; the bound grows with power {OF_NOISE}",
-                found.value, found.error
+                "power {:.2} ± {:.2} of Tr V; the bound grows with power {}",
+                found.value,
+                found.error,
+                rules::OF_NOISE
             ),
             value: Some(found.value),
-            verdict: Agreement::from_test(found.value - 3.0 * found.error <= OF_NOISE + SLACK),
-            why: match found.value - OF_NOISE {
-                off if off + 3.0 * found.error < -SLACK => "slower than the bound".into(),
-                off if off - 3.0 * found.error <= SLACK => "as fast as the bound".into(),
+            decision: rules::MOVES_NO_FASTER.on(found.value - 3.0 * found.error),
+            why: match found.value - rules::OF_NOISE {
+                off if off + 3.0 * found.error < -rules::SLACK => "slower than the bound".into(),
+                off if off - 3.0 * found.error <= rules::SLACK => "as fast as the bound".into(),
                 _ => "faster than the bound: the noise is not small".into(),
             },
         }

@@ -5,8 +5,9 @@ use super::data::{Data, Labelled};
 use super::wdbc::largest_change;
 use super::{RHO, THETA, design, least_error, least_error_of_correlated, machine, sharp_machine};
 use crate::report::{Evidence, four};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use crate::{Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use scumble_core::{Domain, RecordDomain, Table, Target, TargetDomain, number::short};
 use scumble_kkt::Machine;
 
@@ -70,7 +71,7 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
             paper: format!("≥ {printed}"),
             ours: format!("≥ {}", four(bound)),
             value: Some(bound),
-            verdict: Agreement::from_test((bound / printed - 1.0).abs() < 1e-6),
+            decision: rules::SAME_NUMBER.on((bound / printed - 1.0).abs()),
             why: String::new(),
         });
         let release = |trial: u64| -> Result<(Table, Machine)> {
@@ -104,12 +105,14 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
     let listed = |means: &[Mean], unit: &str| {
         means.iter().map(|mean| format!("{}{unit}", four(mean.value))).collect::<Vec<_>>().join(", ")
     };
+    let rises = away.windows(2).map(|pair| pair[1].value - pair[0].value);
+    let rise = rises.fold(f64::NEG_INFINITY, f64::max);
     findings.push(Finding {
         what: "the line approaches the line of the original points as λ grows".into(),
         paper: "it does".into(),
         ours: format!("the mean distance of its coefficients (α, β) is {}", listed(&away, "")),
         value: away.last().map(|mean| mean.value),
-        verdict: Agreement::from_test(away.windows(2).all(|pair| pair[1].value < pair[0].value)),
+        decision: rules::NEARER_EACH_TIME.on(rise),
         why: format!(
             "the mean angle between the two lines is {}{}",
             listed(&turned, "°"),
@@ -166,7 +169,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             paper: "remains the same".into(),
             ours: format!("no coefficient (α and β) changes by more than {change:.1e}"),
             value: Some(change),
-            verdict: Agreement::from_test(change < 1e-6),
+            decision: rules::SAME_LINE.on(change),
             why: String::new(),
         },
         Finding {
@@ -175,7 +178,7 @@ pub(super) fn figure_4(options: &RunOptions, name: &'static str) -> Result<Evide
             ours: format!("≥ {}", four(bound)),
             value: Some(bound),
             // Only the distribution of the bound over draws can be compared.
-            verdict: Agreement::from_test((0.005..=0.995).contains(&below)),
+            decision: rules::AMONG_DRAWS.on(below - 0.5),
             why: format!(
                 "it depends on the draw, and the paper does not publish its draw; over {EXAMPLES} draws it \
                  is {} to {} in 99 of 100, and {:.0} % are below the paper's",

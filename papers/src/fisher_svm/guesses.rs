@@ -4,8 +4,9 @@
 use super::{cramer_rao, data, design};
 use crate::accounting::mutual_information;
 use crate::report::{Evidence, four};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 use scumble_core::{Domain, Table};
@@ -169,13 +170,14 @@ fn unbiased(all: &[Guessed]) -> Finding {
         (found.value / at.claimed - 1.0, 3.0 * found.error / at.claimed)
     };
     let most = all.iter().map(|at| off(at).0.abs()).fold(0.0, f64::max);
+    let beyond = all.iter().map(off).map(|(off, errors)| off.abs() - errors).fold(0.0, f64::max);
     Finding {
         what: "squared error of the released record, an unbiased guess".into(),
         paper: "no less than the bound, and Gaussian noise meets it".into(),
         ours: format!("within {most:.1e} of the bound at every λ"),
         value: Some(most),
-        verdict: Agreement::from_test(all.iter().all(|at| off(at).0.abs() <= off(at).1 + 1e-6)),
-        why: "within three standard errors".into(),
+        decision: rules::MEETS_BOUND.on(beyond),
+        why: String::new(),
     }
 }
 
@@ -196,7 +198,7 @@ fn biased(all: &[Guessed]) -> Finding {
         paper: "no less than the bound, irrespective of the adversary's behaviour (Section 2.2)".into(),
         ours: format!("below the bound at {nearer} of {} λ{closest}", all.len()),
         value: Some(nearer as f64),
-        verdict: Agreement::from_claim(nearer == 0),
+        decision: rules::NO_NEARER_GUESS.on(nearer as f64),
         why: "the Cramér–Rao bound does not apply to a biased guess (errata F13)".into(),
     }
 }
@@ -208,7 +210,7 @@ fn every(all: &[Guessed]) -> Finding {
         paper: "van Trees (1968), Le Cam (1973): no less than their bounds, for every guess".into(),
         ours: format!("at least {} times the bound, at every λ", four(ratio)),
         value: Some(ratio),
-        verdict: Agreement::from_test(ratio >= 1.0),
+        decision: rules::ABOVE_BOUNDS.on(ratio),
         why: String::new(),
     }
 }
@@ -232,7 +234,7 @@ fn identified(all: &[Guessed], records: usize) -> Finding {
         paper: "Fano (1961), Guo and others (2023): the nats of a release bound the success".into(),
         ours: closest,
         value: nearest.map(room),
-        verdict: Agreement::from_test(all.iter().all(|at| room(at) >= 0.0)),
+        decision: rules::WITHIN_CEILING.on(all.iter().map(|at| -room(at)).fold(f64::NEG_INFINITY, f64::max)),
         why: String::new(),
     }
 }

@@ -2,7 +2,8 @@
 //! paper derives from (ε, δ). Both have closed forms.
 
 use crate::report::{Evidence, four};
-use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use crate::rules;
+use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use scumble_accounting::gaussian;
 
 /// λ^¼·‖Π^¼‖_{∞,2} in Figure 1. For records that are at most 1 apart in each coordinate, it is the largest
@@ -48,7 +49,7 @@ pub(super) fn run(_: &RunOptions, _: &'static str) -> Result<Evidence> {
                 100.0 * largest
             ),
             value: Some(largest),
-            verdict: Agreement::from_claim(largest <= 1.0),
+            decision: rules::IN_REGION.on(largest),
             why: "a closed form; the theorem fails only for λ^¼·‖Π^¼‖ above 2 (errata F2)".into(),
         },
         Finding {
@@ -61,7 +62,7 @@ pub(super) fn run(_: &RunOptions, _: &'static str) -> Result<Evidence> {
                 four(printed)
             ),
             value: Some(reached / printed),
-            verdict: Agreement::from_claim(reached >= printed),
+            decision: rules::ERROR_BOUND.on(reached / printed),
             why: "a closed form, for one column; the printed bound holds for the noise of Theorem 2.5, and \
                   less noise is as private (errata F15)"
                 .into(),

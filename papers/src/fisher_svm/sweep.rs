@@ -4,8 +4,9 @@
 use super::data::Data;
 use super::{design, least_error};
 use crate::report::four;
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Result, RunOptions, Scale};
+use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Result, RunOptions, Scale};
 use scumble_core::{Designed, Table};
 
 use rayon::prelude::*;
@@ -122,7 +123,7 @@ fn equal_bounds(sweep: &[AtLambda]) -> Finding {
         paper: "the same privacy guarantee".into(),
         ours: format!("equal up to a relative difference of {off:.0e} at every λ"),
         value: Some(off),
-        verdict: Agreement::from_test(off < 1e-6),
+        decision: rules::SAME_NUMBER.on(off),
         why: String::new(),
     }
 }
@@ -145,7 +146,7 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
             worse.len()
         ),
         value: Some(least),
-        verdict: Agreement::from_test(worse.is_empty() && better > 0),
+        decision: rules::ALWAYS_BETTER.on_condition(worse.is_empty() && better > 0),
         why: match worse.is_empty() {
             true if better < all => "the others are within three standard errors".into(),
             true => String::new(),
@@ -154,8 +155,7 @@ fn gaussian_is_better(sweep: &[AtLambda], measure: &Measure) -> Finding {
     }
 }
 
-/// Checks that the score approaches the score without noise. At the largest λ, the distance from that score
-/// must be at most three standard errors, or a hundredth of the distance at the smallest λ.
+/// Finding that the score approaches the score without noise.
 fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
     let Measure { name, scale, clean, .. } = *measure;
     let mean = |at: &AtLambda| at.means()[0];
@@ -175,7 +175,7 @@ fn nears_the_clean_one(sweep: &[AtLambda], measure: &Measure) -> Finding {
             four(scale * clean)
         ),
         value: Some(scale * last.value),
-        verdict: Agreement::from_test(off <= (3.0 * last.error).max(0.01 * way)),
+        decision: rules::NEARS_CLEAN.on(off / (3.0 * last.error).max(0.01 * way)),
         why: String::new(),
     }
 }
@@ -239,6 +239,7 @@ pub(super) fn panel_of_bounds(sweep: &[AtLambda]) -> Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Agreement;
 
     fn at(lambda: f64, gaussian: [f64; 3], laplace: [f64; 3]) -> AtLambda {
         AtLambda { lambda, bounds: [4.0, 4.0], scores: [gaussian.to_vec(), laplace.to_vec()] }
@@ -253,10 +254,16 @@ mod tests {
         let tie = at(1e-4, [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]);
         let ahead = at(1.0, [0.90, 0.91, 0.89], [0.80, 0.82, 0.78]);
         let sweep = [tie, ahead];
-        assert_eq!(gaussian_is_better(&sweep, &measure(Better::More)).verdict, Agreement::Reproduced);
+        assert_eq!(
+            gaussian_is_better(&sweep, &measure(Better::More)).decision.verdict,
+            Agreement::Reproduced
+        );
         let finding = gaussian_is_better(&sweep, &measure(Better::Less));
-        assert_eq!((finding.verdict, &*finding.why), (Agreement::Differs, "worse at λ = 1e0"));
-        assert_eq!(gaussian_is_better(&sweep[..1], &measure(Better::More)).verdict, Agreement::Differs);
+        assert_eq!((finding.decision.verdict, &*finding.why), (Agreement::Differs, "worse at λ = 1e0"));
+        assert_eq!(
+            gaussian_is_better(&sweep[..1], &measure(Better::More)).decision.verdict,
+            Agreement::Differs
+        );
     }
 
     #[test]
@@ -264,9 +271,12 @@ mod tests {
         let low = || at(1e-4, [0.5, 0.51, 0.49], [0.5; 3]);
         let verdict = |high: f64| {
             let sweep = [low(), at(1.0, [high; 3], [0.5; 3])];
-            nears_the_clean_one(&sweep, &measure(Better::More)).verdict
+            nears_the_clean_one(&sweep, &measure(Better::More)).decision.verdict
         };
         assert_eq!((verdict(0.8999), verdict(0.89)), (Agreement::Reproduced, Agreement::Differs));
-        assert_eq!(equal_bounds(&[AtLambda { bounds: [4.0, 4.1], ..low() }]).verdict, Agreement::Differs);
+        assert_eq!(
+            equal_bounds(&[AtLambda { bounds: [4.0, 4.1], ..low() }]).decision.verdict,
+            Agreement::Differs
+        );
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{RHO, THETA, data, design, least_error_of_correlated, sharp_machine};
 use crate::report::{Evidence, four};
-use crate::{Agreement, CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use crate::rules;
+use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use scumble_kkt::Machine;
 
 use serde_json::json;
@@ -35,8 +36,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
             paper: format!("≥ {PRINTED}"),
             ours: format!("≥ {bound:.4}"),
             value: Some(bound),
-            verdict: Agreement::from_test((bound - PRINTED).abs() < 0.05),
-            why: "equal in all printed digits".into(),
+            decision: rules::IN_PRINTED_DIGITS.on(bound - PRINTED),
+            why: String::new(),
         },
         Finding {
             what: format!("the classifier at m = {VARIANCE}, where E‖x − x̂‖² ≥ {}", four(VARIANCE * bound)),
@@ -48,9 +49,9 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
                 four(largest)
             ),
             value: Some(change / largest),
-            verdict: Agreement::from_test(change < 1e-6 * largest),
-            why: "the tolerance is 1e-6 of the largest coefficient, because columns reach 4,254 and \
-                floating-point numbers determine the machine no better"
+            decision: rules::SAME_MACHINE.on(change / largest),
+            why: "columns reach 4,254, and floating-point numbers determine the machine no better than this \
+                tolerance"
                 .into(),
         },
     ];

@@ -3,8 +3,9 @@
 use super::study::{NATS, bound, mu_of_the_same};
 use crate::gains::curve;
 use crate::report::{Evidence, four};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
+use crate::{Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
 use ndarray::{Array1, Axis};
 use rand::Rng;
 use rand_distr::StandardNormal;
@@ -126,7 +127,7 @@ fn white_image_finding(errors: &Errors, n: usize) -> Finding {
         paper: "the claim concerns which half was taken, not who is in the population".into(),
         ours: format!("decided correctly for {detected:.0} % of releases, at {LEAST} nats"),
         value: Some(detected),
-        verdict: Agreement::Reproduced,
+        decision: rules::NO_CLAIM.on(detected),
         why:
             "a pixel that is black in all other images is released without noise, unless the white image is \
              among them (errata P2)"
@@ -183,7 +184,7 @@ fn report(errors: &Errors, n: usize) -> Result<Evidence> {
                 NATS.len()
             ),
             value: Some(quarter.value),
-            verdict: if least > 1.0 { Agreement::Better } else { Agreement::Differs },
+            decision: rules::LESS_ERROR.on(least),
             why: format!(
                 "noise must hide the difference between halves of {n} images, but one image moves the mean \
                  by at most √784/{n}; without noise, the mean of a half has an error of {}",

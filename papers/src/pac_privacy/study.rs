@@ -2,10 +2,11 @@
 //! the paper's Theorem 3 and with the noise of the published code.
 
 use super::irises::Irises;
-use crate::gains::{Axis, claimed_gain_finding, curve, gain_finding};
+use crate::gains::{Axis, curve, gain_finding};
 use crate::report::{Evidence, four};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use crate::{Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use rand::Rng;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
@@ -44,9 +45,6 @@ impl Sizes {
         }
     }
 }
-
-/// Largest loss of accuracy that counts as small, in percentage points.
-const SMALL: f64 = 10.0;
 
 /// False-alarm rate of all lower bounds of an attack together. Only the first trial is attacked.
 const FALSE_ALARM: f64 = 1e-3;
@@ -251,17 +249,12 @@ pub(super) fn mu_of_the_same(nats: f64) -> Result<f64> {
 /// Compares the noise that the published code prints with ours.
 fn printed_noise_finding(found: &Found, printed: f64) -> Finding {
     let sum = Mean::from_values(&found.squared_roots);
-    let near = (sum.value / printed).ln().abs() < 1.2_f64.ln();
     Finding {
         what: format!("{}: the noise at ½ nat, summed over {} values", found.name, found.values),
         paper: format!("{} (printed in the published code)", four(printed)),
         ours: format!("{} ± {}, as (Σ√λ)², the theorem's sum of variances", four(sum.value), four(sum.error)),
         value: Some(sum.value),
-        verdict: match near {
-            true => Agreement::Reproduced,
-            false if sum.value < printed => Agreement::Better,
-            false => Agreement::Differs,
-        },
+        decision: rules::SUM_AS_PRINTED.on((printed / sum.value).ln()),
         why: found.why.into(),
     }
 }
@@ -289,7 +282,7 @@ fn leakage_finding(statistics: &[&Found], which: usize, (noise, why): (&str, &st
         ),
         ours: entries.collect::<Vec<_>>().join("; "),
         value: Some(most),
-        verdict: Agreement::from_claim(most <= PRINTED),
+        decision: rules::LEAKS_AS_STATED.on(most),
         why: why.into(),
     })
 }
@@ -346,15 +339,16 @@ pub(super) fn evidence(
     let printed: Vec<&Found> = statistics.iter().filter(|found| found.printed.is_some()).collect();
     findings.extend(printed.iter().filter_map(|found| Some(printed_noise_finding(found, found.printed?))));
     let attacked = format!(
-        "an attack by an adversary that knows all records and all {} halves; the lower bound is wrong with a \
-         probability of one in 1,000",
+        "an attack on the first trial, by an adversary that knows all records and all {} halves; the lower \
+         bound is wrong with a probability of one in 1,000",
         Sizes::from_options(options).sets
     );
     findings.push(leakage_finding(&printed, 0, ("of the theorem", &attacked))?);
     let why = "the code uses the variance as a standard deviation (errata P1)";
     findings.push(leakage_finding(&printed, 1, ("of the published code", why))?);
     if let Some(other) = statistics.get(1) {
-        findings.push(claimed_gain_finding(
+        findings.push(gain_finding(
+            &rules::CLAIMED_GAIN,
             format!("{} against {}: gain in accuracy", stable.name, other.name),
             claim,
             ("points", BY_NATS),
@@ -362,7 +356,8 @@ pub(super) fn evidence(
         ));
     }
     findings.extend(printed.iter().map(|found| {
-        let mut finding = claimed_gain_finding(
+        let mut finding = gain_finding(
+            &rules::CLAIMED_GAIN,
             format!(
                 "{}: gain in accuracy by noise that differs from value to value, against equal noise",
                 found.name
@@ -395,7 +390,7 @@ pub(super) fn evidence(
             100.0 * Mean::from_values(&stable.clean).value
         ),
         value: Some(loss.value),
-        verdict: Agreement::from_test(loss.value < SMALL),
+        decision: rules::SMALL_LOSS.on(loss.value),
         why: format!(
             "at this bound, a guess of membership has an accuracy of at most {:.1} %; with the noise of the \
              published code, the loss is {} ± {} points",
@@ -406,6 +401,7 @@ pub(super) fn evidence(
     });
     let ours = NATS.iter().map(|nats| by_dp(options, name, trials, *nats)).collect::<Result<Vec<_>>>()?;
     findings.push(gain_finding(
+        &rules::GAINS,
         "private-logistic (ours) on all records instead: gain in accuracy".into(),
         &format!("{}, at the same bound on guesses of membership", stable.name),
         ("points", BY_NATS),

@@ -3,8 +3,9 @@
 use super::BY_EPSILON;
 use super::noise::{BOTH, Noise};
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
-use crate::gains::{claimed_gain_finding, curve, gain_finding};
+use crate::gains::{curve, gain_finding};
 use crate::report::Evidence;
+use crate::rules;
 use crate::task::classes_of;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale, reported};
@@ -253,7 +254,8 @@ fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<E
             budgets.map(|(at, epsilon)| (*epsilon, percent(found, &|found| value(at, found)))).collect()
         };
         for noise in BOTH {
-            let mut improves = claimed_gain_finding(
+            let mut improves = gain_finding(
+                &rules::CLAIMED_GAIN,
                 format!("{} with reshaping against without, {dim} numbers: gain in accuracy", noise.name()),
                 "reshaping improves it",
                 ("points", BY_EPSILON),
@@ -266,7 +268,7 @@ fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<E
                 let [plain, _, seen] = found.released[at][noise as usize];
                 seen - plain
             };
-            if improves.verdict == Agreement::Differs {
+            if improves.decision.verdict == Agreement::Differs {
                 let left_out = gains(&seen).into_iter().map(|(epsilon, gains)| {
                     format!("{:+.1} at ε = {epsilon}", Mean::from_values(&gains).value)
                 });
@@ -293,6 +295,7 @@ fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<E
             })
             .collect();
         findings.push(gain_finding(
+            &rules::GAINS,
             format!("the class by randomized-response (ours) instead of {dim} numbers: gain in accuracy"),
             "the best of the paper's releases",
             ("points", BY_EPSILON),
@@ -361,7 +364,7 @@ fn claim() -> Finding {
         paper: "ε".into(),
         ours: "ε, for every record".into(),
         value: Some(1.0),
-        verdict: Agreement::Reproduced,
+        decision: rules::BY_PROOF.on(1.0),
         why: "by proof: the maps before the ball and after the noise are public; the noise is that of the \
             ball, into which every record is moved (errata J1)"
             .into(),

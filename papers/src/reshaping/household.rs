@@ -3,10 +3,11 @@
 use super::BY_EPSILON;
 use super::noise::BOTH;
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
-use crate::gains::{claimed_gain_finding, curve, gain_finding};
+use crate::gains::{curve, gain_finding};
 use crate::report::{Evidence, four};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
+use crate::{Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
 use scumble_core::{Brief, Budget, Domain, RecordDomain, Table, Target, TargetDomain, Task, Volunteers};
 use scumble_datasets::household as days;
 use scumble_linear::RidgeParams;
@@ -127,7 +128,7 @@ fn coordinates_finding(loss: f64) -> Finding {
         paper: "ε".into(),
         ours: format!("{loss:.2} times ε for two private windows"),
         value: Some(loss),
-        verdict: Agreement::from_claim(loss <= 1.0),
+        decision: rules::STATED_EPSILON.on(loss),
         why: "noise is scaled to the range of nine tenths of the public records in each coordinate; no \
             record is moved into this range (errata J1)"
             .into(),
@@ -152,7 +153,8 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
     let mut findings = vec![];
     for noise in BOTH {
         let plain = 2 * noise as usize;
-        findings.push(claimed_gain_finding(
+        findings.push(gain_finding(
+            &rules::CLAIMED_GAIN,
             format!("{} with reshaping against without: reduction of the error", noise.name()),
             "reshaping improves it",
             ("kW", BY_EPSILON),
@@ -166,6 +168,7 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
             .collect()
     };
     findings.push(gain_finding(
+        &rules::GAINS,
         "task-aware-clipped (ours) instead of both: reduction of the error".into(),
         "the best of the paper's releases",
         ("kW", BY_EPSILON),

@@ -6,7 +6,7 @@ mod household;
 mod noise;
 mod reshape;
 
-use super::Reproduction;
+use super::{Reproduction, Settings};
 use crate::gains::Axis;
 
 /// Axis of budgets in ε.
@@ -36,6 +36,15 @@ pub(super) const RESULTS: [Reproduction; 2] = [
         about: "handwritten digits (MNIST): representations released with noise that is reshaped for a \
             public classifier, by ε",
         paper: PAPER,
+        settings: Settings {
+            paper: "From the published code and its README: digits, encoder layers of 512, classifier \
+                layers of 10 and 32, start from a variational autoencoder, up to 100 epochs. Numbers of \
+                records and of trials: not stated.",
+            ours: "The same layers, representations of 16, 32 and 64 numbers, 7 values of ε from 0.5 to 10, \
+                3 trials. A plain autoencoder of 20 epochs, then 40 epochs of Adam with a weight decay of \
+                0.0001.",
+            data: "All 60,000 training digits, 2,500 of 10,000 test digits. The paper's share: not stated.",
+        },
         run: digits::digits,
     },
     Reproduction {
@@ -43,6 +52,13 @@ pub(super) const RESULTS: [Reproduction; 2] = [
         about: "power of a household: sixteen days released with noise that is reshaped for a public \
             regression of the next day, by ε",
         paper: PAPER,
+        settings: Settings {
+            paper: "Some 5,500 households of London, 3,000 of them public. Model, training, ε and number of \
+                trials: not stated in the material at hand.",
+            ours: "One household in France, 980 public and 405 released windows of 16 days. Least-squares \
+                regression of the next day's mean power, 6 values of ε from 0.5 to 10, 10 trials.",
+            data: "None of the paper's households. All 1,417 days of another household instead.",
+        },
         run: household::household,
     },
 ];

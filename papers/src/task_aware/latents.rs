@@ -3,7 +3,8 @@
 use super::trained::{Approach, Part, Problem};
 use super::{curves, tumours, valuation};
 use crate::report::{Evidence, four};
-use crate::{Agreement, Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
+use crate::rules;
+use crate::{Finding, Grid, Panel, Picture, Result, RunOptions, Scale};
 
 use rayon::prelude::*;
 
@@ -90,7 +91,8 @@ fn finding(fewest: &[[Least; 2]], part: Part) -> Finding {
         paper: "3, for real estate and for breast cancer".into(),
         ours: joined(|least| &least.summary),
         value: fewest.iter().map(|least| least.as_published as f64).reduce(f64::max),
-        verdict: Agreement::from_test(fewest.iter().all(|least| least.as_published == 3)),
+        decision: rules::LEAST_AT_THREE
+            .on(fewest.iter().filter(|least| least.as_published != 3).count() as f64),
         why: format!(
             "as published, task-aware loses {}: the task asks for one number of a record, and each further \
              latent adds to the Δ₁ that noise must hide; the paper does not state the budgets of its average",

@@ -3,7 +3,8 @@
 
 use super::{curves, improvement, percent};
 use crate::report::four;
-use crate::{Agreement, Finding, Grid, Panel, Result, RunOptions, Scale, task};
+use crate::rules;
+use crate::{Finding, Grid, Panel, Result, RunOptions, Scale, task};
 use scumble_core::{
     Brief, Budget, DifferentiableTask, Domain, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
 };
@@ -234,40 +235,29 @@ impl Sweep {
     }
 
     /// Finding that compares the improvement of approach `ours` on approach `other` with the improvement that
-    /// the paper prints, on the training records. A difference of at most 0.05 counts as reproduced, since
-    /// our networks begin with other weights than the paper's.
+    /// the paper prints, on the training records. Our networks begin with other weights than the paper's.
     pub fn improvement(&self, [ours, other]: [usize; 2], epsilon: f64, printed: f64, why: String) -> Finding {
         let found = self.improved([ours, other], epsilon);
-        let verdict = match found - printed {
-            more if more > 0.05 => Agreement::Better,
-            less if less < -0.05 => Agreement::Differs,
-            _ => Agreement::Reproduced,
-        };
         Finding {
             what: format!("improvement of {} on {}", self.names[ours], self.names[other]),
             paper: percent(printed),
             ours: percent(found),
             value: Some(found),
-            verdict,
+            decision: rules::TRAINED_IMPROVEMENT.on(found - printed),
             why,
         }
     }
 
     /// Finding that compares an approach's loss with the loss of the published code's task-aware approach,
-    /// with the noise that ε needs. A relative difference of at most 3 % counts as reproduced.
+    /// with the noise that ε needs.
     pub fn against_published(&self, part: Part, approach: usize, epsilon: f64, published: f64) -> Finding {
         let found = self.loss(part, approach, epsilon);
-        let verdict = match found / published {
-            ratio if ratio < 0.97 => Agreement::Better,
-            ratio if ratio <= 1.03 => Agreement::Reproduced,
-            _ => Agreement::Differs,
-        };
         Finding {
             what: format!("{} at ε = {epsilon}, task loss on {} records", self.names[approach], part.name()),
             paper: format!("{} (task-aware, by the published code)", four(published)),
             ours: four(found),
             value: Some(found),
-            verdict,
+            decision: rules::PUBLISHED_LOSS.on(1.0 - found / published),
             why: "with the noise that this ε needs".into(),
         }
     }

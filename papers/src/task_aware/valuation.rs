@@ -2,7 +2,8 @@
 
 use super::trained::{Approach, Part, Problem, Sweep};
 use crate::report::Evidence;
-use crate::{Agreement, Finding, Picture, Result, RunOptions};
+use crate::rules;
+use crate::{Finding, Picture, Result, RunOptions};
 use scumble_datasets::valuation;
 use scumble_neural::Activation;
 
@@ -162,6 +163,7 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
     };
     let ([flat, deep], [flat_on_test, deep_on_test]) = (less(Part::Train), less(Part::Test));
     let least = flat.min(deep).min(flat_on_test).min(deep_on_test);
+    let share = |count: usize| count as f64 / budgets.len() as f64;
     Ok(Evidence {
         trials: options.trials(),
         findings: vec![
@@ -170,7 +172,7 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
                 paper: "worse than in Figure 5".into(),
                 ours: format!("{train} of {} on training records, {test} on test records", budgets.len()),
                 value: Some(test as f64),
-                verdict: Agreement::from_test(2 * train.min(test) > budgets.len()),
+                decision: rules::WORSE_AT_MOST.on(share(train.min(test))),
                 why: String::new(),
             },
             Finding {
@@ -182,11 +184,8 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
                     budgets.len()
                 ),
                 value: Some(least as f64),
-                verdict: if 2 * least > budgets.len() { Agreement::Better } else { Agreement::Differs },
-                why:
-                    "with the noise that each ε needs; better means a smaller loss at more than half of the \
-                     budgets, in each of the four cases"
-                        .into(),
+                decision: rules::BETTER_AT_MOST.on(share(least)),
+                why: "with the noise that each ε needs".into(),
             },
         ],
         grids: vec![sweep.grid(Part::Train), sweep.grid(Part::Test)],

@@ -4,8 +4,9 @@ use super::collection::Subject;
 use super::learner::{Released, Rule};
 use super::percent;
 use super::sharing::{classes_of, flipped};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Result, RunOptions};
+use crate::{Finding, Result, RunOptions};
 use scumble_core::{Brief, Budget};
 use serde_json::{Value, json};
 
@@ -28,17 +29,17 @@ pub(super) fn at_large_budgets(options: &RunOptions, subject: &Subject, budgets:
         format!("{} % at ε = {local} ({errors:+.1} standard errors)", percent(accuracies))
     });
     let most = found.iter().map(|(.., errors)| *errors).fold(f64::NEG_INFINITY, f64::max);
+    let farthest = found.iter().map(|(.., errors)| errors.abs()).fold(0.0, f64::max);
     let largest = budgets.iter().copied().fold(f64::NAN, f64::max);
     Ok(Finding {
         what: format!("noise on each column separately classifies at chance up to local ε = {largest}"),
         paper: format!("random accuracy at every local ε up to {largest}"),
         ours: entries.collect::<Vec<_>>().join(", "),
         value: Some(most),
-        verdict: Agreement::from_test(found.iter().all(|(.., errors)| errors.abs() <= 3.0)),
+        decision: rules::AT_CHANCE.on(farthest),
         why: format!(
-            "± a standard deviation; chance is {:.0} %, with a tolerance of three standard errors; records \
-             are classified by the nearest mean direction of a class, and means average the noise over all \
-             records",
+            "± a standard deviation; chance is {:.0} %; records are classified by the nearest mean direction \
+             of a class, and means average the noise over all records",
             100.0 * subject.chance
         ),
     })

@@ -7,8 +7,9 @@ use super::learner::Released;
 use super::prepared::Prepared;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Picture, Result, RunOptions};
+use crate::{Finding, Grid, Picture, Result, RunOptions};
 use scumble_core::largest;
 use scumble_neural::{Activation, Adam, Architecture, Batches, Initialisation, Network, Optimiser, Pass};
 
@@ -74,12 +75,8 @@ pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evid
             paper: "denoising gains (later version)".into(),
             ours: format!("points: {}", entries.collect::<Vec<_>>().join(", ")),
             value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
-            verdict: Agreement::from_test(
-                Agreement::from_gains(gains.iter().map(|(_, gain)| gain.in_errors())) == Agreement::Better,
-            ),
-            why: "± a standard error; a difference counts above two standard errors; both learn from the \
-                same releases of latents, at central ε = ∞"
-                .into(),
+            decision: rules::CLAIMED_GAIN.on_gains(gains.iter().map(|(_, gain)| gain.in_errors())),
+            why: "± a standard error; both learn from the same releases of latents, at central ε = ∞".into(),
         });
         grids.push(Grid::new(
             format!("accuracy on records {}, %, ± a standard deviation", which.name()),

@@ -8,6 +8,7 @@ use super::reports::{self, with_comparison};
 use super::sharing::Model;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
+use crate::rules::{self, Rule};
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions};
 use scumble_accounting::ceiling;
@@ -48,10 +49,10 @@ pub(super) fn budgets(options: &RunOptions) -> [Vec<f64>; 2] {
     }
 }
 
-/// Ratio of the paper's number of loans to ours, as a whole number.
+/// Ratio of the paper's number of loans to ours before balancing, as a whole number.
 const FEWER: usize = 13;
 
-/// Result of releasing each shared loan [`FEWER`] times, which gives the paper's number of reports.
+/// Result of releasing each shared loan [`FEWER`] times.
 fn with_as_many(options: &RunOptions) -> Result<String> {
     let plan = Plan { repeats: FEWER, central: vec![f64::INFINITY], local: vec![1.0, 2.0], ..loans(options) };
     let collection =
@@ -62,8 +63,8 @@ fn with_as_many(options: &RunOptions) -> Result<String> {
         format!("{latents} % on latents and {features} on features at ε = {local}")
     });
     Ok(format!(
-        "; if each loan is released {FEWER} times, which gives as many releases as the paper has loans, it \
-         is {}, at central ε = ∞",
+        "; if each loan is released {FEWER} times, which gives a third of the paper's releases, it is {}, at \
+         central ε = ∞",
         entries.collect::<Vec<_>>().join(", ")
     ))
 }
@@ -187,7 +188,7 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     let collection = DIGITS.collected(options)?;
     let mut findings = vec![at_chance(&collection, DIGITS.chance)];
     let mut above = above_chance(&collection, TestRecords::Clean, &BOTH, DIGITS.chance);
-    if above.verdict == Agreement::Differs {
+    if above.decision.verdict == Agreement::Differs {
         let least = collection.plan.local[0];
         let alone = percent(&prepared::by_labels_alone(options, &DIGITS, least)?);
         above.why += &format!(
@@ -198,10 +199,13 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     findings.push(above);
     findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
     for (range, claim) in [
-        (&HIGH, (Ahead::Latents, "latents are better at higher local ε")),
+        (&HIGH, (&rules::LATENTS_AHEAD, "latents are better at higher local ε")),
         (
             &LOW,
-            (Ahead::Features, "features are better at lower local ε, as the decoder adds global information"),
+            (
+                &rules::FEATURES_AHEAD,
+                "features are better at lower local ε, as the decoder adds global information",
+            ),
         ),
     ] {
         findings.extend(latents_against_features(&collection, TestRecords::Clean, range, claim));
@@ -224,12 +228,12 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
 pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Result<Evidence> {
     let collection = LOANS.collected(options)?;
     let mut above = above_chance(&collection, TestRecords::Clean, &BOTH, LOANS.chance);
-    if above.verdict == Agreement::Differs {
+    if above.decision.verdict == Agreement::Differs {
         above.why += &with_as_many(options)?;
     }
     let mut findings = vec![at_chance(&collection, LOANS.chance), above];
     findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
-    let claim = (Ahead::Neither, "no clear difference");
+    let claim = (&rules::LEVELS_ALIKE, "no clear difference");
     findings.extend(latents_against_features(&collection, TestRecords::Clean, &ALL, claim));
     findings.extend(central_costs(&collection, TestRecords::Clean));
     findings.push(benchmark::at_large_budgets(options, &LOANS, &[20.0])?);
@@ -258,7 +262,7 @@ fn private(options: &RunOptions, level: Level, title: &str) -> Result<Evidence> 
     let mut findings = vec![below_ceilings(&collection, level)?, below_clean(&collection, level)];
     findings.extend(rises(&collection, TestRecords::Private, &[level]));
     if level == Level::Features {
-        let claim = (Ahead::Features, "features seem to be marginally better (Appendix G)");
+        let claim = (&rules::FEATURES_AHEAD, "features seem to be marginally better (Appendix G)");
         findings.extend(latents_against_features(&collection, TestRecords::Private, &ALL, claim));
     }
     let ceilings = ceilings(&collection)?;
@@ -416,7 +420,7 @@ fn at_chance(collection: &Collection, chance: f64) -> Finding {
             100.0 * most
         ),
         value: Some(errors),
-        verdict: Agreement::from_test(off.iter().all(|(.., errors)| errors.abs() <= 3.0)),
+        decision: rules::AT_CHANCE.on(errors.abs()),
         why: String::new(),
     }
 }
@@ -464,7 +468,7 @@ pub(super) fn above_chance(
         paper: "well above random for all local ε".into(),
         ours: format!("closest to chance at {description}, {errors:+.1} standard errors"),
         value: Some(errors),
-        verdict: Agreement::from_test(unclear.is_empty()),
+        decision: rules::ABOVE_CHANCE.on(errors),
         why: match unclear.iter().copied().reduce(f64::max) {
             None => String::new(),
             Some(largest) => format!(
@@ -504,7 +508,7 @@ pub(super) fn rises(collection: &Collection, tested: TestRecords, levels: &[Leve
         paper: "it does".into(),
         ours: entries.join("; "),
         value: Some(least),
-        verdict: Agreement::from_test(flat.is_empty()),
+        decision: rules::RISES.on(least),
         why: match flat.is_empty() {
             true => "± a standard error".into(),
             false => format!(
@@ -533,35 +537,13 @@ pub(super) const HIGH: Range = Range { name: "high", holds: |local| local >= HIG
 pub(super) const LOW: Range = Range { name: "low", holds: |local| local < HIGHER };
 pub(super) const ALL: Range = Range { name: "any", holds: |_| true };
 
-/// The paper's statement on latents against features.
-#[derive(Clone, Copy)]
-pub(super) enum Ahead {
-    Latents,
-    NotLatents,
-    Features,
-    Neither,
-}
-
-impl Ahead {
-    /// Returns true if the gain of latents, in standard errors, agrees with the statement. A gain or a loss
-    /// counts if it exceeds two standard errors.
-    fn agrees(self, gain: f64) -> bool {
-        match self {
-            Self::Latents => gain > 2.0,
-            Self::NotLatents => gain <= 2.0,
-            Self::Features => gain < -2.0,
-            Self::Neither => gain.abs() <= 2.0,
-        }
-    }
-}
-
 /// Finding that compares the accuracy on latents with that on features, on average over the local ε of a
 /// range, with the paper's statement. It covers all central ε together, and each of them.
 pub(super) fn latents_against_features(
     collection: &Collection,
     tested: TestRecords,
     range: &Range,
-    (ahead, paper): (Ahead, &str),
+    (rule, paper): (&Rule, &str),
 ) -> Option<Finding> {
     let budgets: Vec<(usize, f64)> = finite(collection).filter(|(_, local)| (range.holds)(*local)).collect();
     let gains = |by: usize| -> Vec<f64> {
@@ -588,8 +570,8 @@ pub(super) fn latents_against_features(
         paper: paper.into(),
         ours: format!("latents by {} points: {}", points(gain), entries.collect::<Vec<_>>().join(", ")),
         value: Some(100.0 * gain.value),
-        verdict: Agreement::from_test(ahead.agrees(gain.in_errors())),
-        why: "± a standard error; a difference counts above two standard errors".into(),
+        decision: rule.on(gain.in_errors()),
+        why: "± a standard error".into(),
     })
 }
 
@@ -621,15 +603,12 @@ pub(super) fn costs_rise(collection: &Collection, tested: TestRecords) -> Option
             100.0 * rise.error
         ),
         value: Some(100.0 * rise.value),
-        verdict: Agreement::from_test(rise.in_errors() > 2.0),
-        why: "± a standard error; a rise counts above two standard errors; at small ε the two classifiers \
+        decision: rules::COST_RISES.on(rise.in_errors()),
+        why: "± a standard error; at small ε the two classifiers \
               below reach nearly all that the latents allow"
             .into(),
     })
 }
-
-/// Largest loss of accuracy by a central ε that counts as negligible, as a share of the test records.
-const NEGLIGIBLE: f64 = 0.02;
 
 /// Findings on the accuracy that each finite central ε costs, at the largest finite local ε.
 pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec<Finding> {
@@ -647,13 +626,12 @@ pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec
                     .into(),
                 ours: format!("{:.1} ± {:.1} points", 100.0 * cost.value, 100.0 * cost.error),
                 value: Some(100.0 * cost.value),
-                verdict: Agreement::from_test(if collection.plan.classes == 2 {
-                    cost.value - 2.0 * cost.error < NEGLIGIBLE
-                } else {
-                    cost.in_errors() > 2.0
-                }),
-                why: "± a standard error, with a tolerance of two; up to two points are negligible; encoder \
-                    and decoder are trained privately together here, and by turns in the paper"
+                decision: match collection.plan.classes {
+                    2 => rules::NEGLIGIBLE_COST.on(cost.value - 2.0 * cost.error),
+                    _ => rules::COSTS.on(cost.in_errors()),
+                },
+                why: "± a standard error; encoder and decoder are trained privately together here, and by \
+                      turns in the paper"
                     .into(),
             }
         })
@@ -661,7 +639,7 @@ pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec
 }
 
 fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
-    let (mut nearest, mut holds) = ((f64::INFINITY, String::new()), true);
+    let (mut nearest, mut beyond) = ((f64::INFINITY, String::new()), f64::NEG_INFINITY);
     for (at, local) in finite(collection) {
         let record_epsilon = collection.plan.share(local) * local;
         let classes = collection.plan.classes as u64;
@@ -673,7 +651,7 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
             let error = (ceiling * (1.0 - ceiling)
                 / (collection.tests * collection.plan.trials).max(1) as f64)
                 .sqrt();
-            holds &= mean <= ceiling + 3.0 * error;
+            beyond = beyond.max(mean - ceiling - 3.0 * error);
             if ceiling - mean < nearest.0 {
                 nearest = (ceiling - mean, format!("at local ε = {local}, {}", name_of(name)));
             }
@@ -685,8 +663,8 @@ fn below_ceilings(collection: &Collection, level: Level) -> Result<Finding> {
         paper: "none does".into(),
         ours: format!("{:.1} points below the lower ceiling at the closest, {place}", 100.0 * distance),
         value: Some(100.0 * distance),
-        verdict: Agreement::from_test(holds),
-        why: "with a tolerance of three standard errors, from the number of test records".into(),
+        decision: rules::BELOW_CEILINGS.on(beyond),
+        why: "standard errors are those of the number of test records".into(),
     })
 }
 
@@ -712,7 +690,7 @@ fn below_clean(collection: &Collection, level: Level) -> Finding {
             100.0 * most.error
         ),
         value: Some(100.0 * most.value),
-        verdict: Agreement::from_test(most.value > 0.05),
-        why: "± a standard error; five points or more count as considerable".into(),
+        decision: rules::CONSIDERABLE.on(most.value),
+        why: "± a standard error".into(),
     }
 }

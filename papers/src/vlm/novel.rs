@@ -4,13 +4,14 @@
 use super::benchmark;
 use super::collection::{BOTH, Collection, Level, Plan, Subject, TestRecords};
 use super::figures::{
-    Ahead, HIGH, JOINTLY, LOW, RULES, above_chance, budgets, costs_rise, digits, figure,
-    latents_against_features, rises,
+    HIGH, JOINTLY, LOW, RULES, above_chance, budgets, costs_rise, digits, figure, latents_against_features,
+    rises,
 };
 use super::people::{Data, Sizes};
 use super::reports::{self, with_comparison};
 use super::{SEEDED, percent};
 use crate::report::Evidence;
+use crate::rules;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Result, RunOptions};
 
@@ -50,8 +51,8 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     findings.push(above_chance(&collection, TestRecords::Clean, &BOTH, NINES.chance));
     findings.extend(rise(options, &collection)?);
     for (range, claim) in [
-        (&HIGH, (Ahead::Latents, "latents are better at high local ε")),
-        (&LOW, (Ahead::NotLatents, "latents are not better at lower local ε")),
+        (&HIGH, (&rules::LATENTS_AHEAD, "latents are better at high local ε")),
+        (&LOW, (&rules::LATENTS_NOT_AHEAD, "latents are not better at lower local ε")),
     ] {
         findings.extend(latents_against_features(&collection, TestRecords::Clean, range, claim));
     }
@@ -67,7 +68,7 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
 /// rises, the finding is on the paper's network alone.
 fn rise(options: &RunOptions, collection: &Collection) -> Result<Option<Finding>> {
     let found = rises(collection, TestRecords::Clean, &BOTH);
-    let Some(chosen) = found.as_ref().filter(|found| found.verdict == Agreement::Differs) else {
+    let Some(chosen) = found.as_ref().filter(|found| found.decision.verdict == Agreement::Differs) else {
         return Ok(found);
     };
     let plan = plan(options);
@@ -92,20 +93,13 @@ fn near_the_printed(collection: &Collection) -> Vec<Finding> {
     let finding = |(level, name): (&Level, &str)| {
         let accuracies = collection.accuracies(0, at, *level, TestRecords::Clean);
         let mean = Mean::from_values(&accuracies);
-        let off = mean.value - PRINTED;
         Finding {
             what: format!("nines recognised on {name}, at local ε = {PRINTED_AT} and central ε = ∞"),
             paper: "about 75 %".into(),
             ours: format!("{} %", percent(&accuracies)),
             value: Some(100.0 * mean.value),
-            verdict: match off {
-                off if off.abs() <= 0.05 => Agreement::Reproduced,
-                off if off > 0.0 => Agreement::Better,
-                _ => Agreement::Differs,
-            },
-            why: "± a standard deviation; a difference of up to five points from a value read off a chart \
-                counts as the same"
-                .into(),
+            decision: rules::READ_OFF.on(mean.value - PRINTED),
+            why: "± a standard deviation".into(),
         }
     };
     BOTH.iter().zip(["latents", "features"]).map(finding).collect()

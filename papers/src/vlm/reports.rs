@@ -7,8 +7,9 @@ use super::sharing::classes_of;
 use super::{curve, percent, shown};
 use crate::report::Evidence;
 use crate::reported::{self, Study};
+use crate::rules;
 use crate::trials::Mean;
-use crate::{Agreement, Finding, Grid, Result, RunOptions};
+use crate::{Finding, Grid, Result, RunOptions};
 use ndarray::{Array1, Axis, concatenate};
 use scumble_core::{Table, Target, Volunteers};
 use scumble_reports::{DIRECTION_REPORT, LEARNED_CODES};
@@ -176,7 +177,7 @@ fn finding(
         paper: "the best of the paper's releases, central ε = ∞".into(),
         ours: entries.collect::<Vec<_>>().join("; "),
         value: Some(better as f64),
-        verdict: Agreement::from_gains(gains.iter().map(|(.., errors)| *errors)),
+        decision: rules::GAINS.on_gains(gains.iter().map(|(.., errors)| *errors)),
         why: format!(
             "better by over two standard errors at {better} of {} local ε, worse by over two at {worse}",
             gains.len()

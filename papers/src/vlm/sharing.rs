@@ -26,8 +26,8 @@ pub(super) struct Model {
 
 impl Model {
     /// Parameters of the plugin `vlm` for this `central` ε and a number of `volunteers`; infinity means no
-    /// guarantee. The adjacency is the paper's. The number of volunteers is public, because their records are
-    /// published.
+    /// guarantee. Neighbours differ by one volunteer more or less; the paper's differ in one record (errata
+    /// V6). The number of volunteers is public, because their records are published.
     fn parameters(&self, central: f64, volunteers: usize, seed: u64) -> Value {
         let mut parameters = if central.is_finite() { &self.private } else { &self.parameters }.clone();
         parameters["seed"] = json!(seed);

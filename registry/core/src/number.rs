@@ -1,5 +1,5 @@
-//! Texts of numbers for people, and their JSON form: finite numbers unchanged, infinities as the strings "inf"
-//! and "-inf".
+//! Texts of numbers for people, and their JSON form: finite numbers unchanged, infinities as the strings
+//! "inf" and "-inf".
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserializer, Serializer};

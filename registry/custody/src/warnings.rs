@@ -56,7 +56,7 @@ pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<St
     let one_in_people = 1.0 / people.unwrap_or(FEWEST_PEOPLE).max(1) as f64;
     let advised = SHARE_OF_ONE_IN_PEOPLE * one_in_people;
     let limit = match people {
-        Some(people) => format!("1/people, {} for {people} people", Significant(one_in_people)),
+        Some(people) => format!("1/people, {} for {people} people", short(one_in_people)),
         None => format!("1/people, even for {FEWEST_PEOPLE} people"),
     };
     (delta > advised).then(|| {

@@ -5,7 +5,7 @@ use super::{Failure, new_file, print, print_json, progress_bar};
 use crate::core::Registry;
 use crate::custody::{self, NewFile};
 use crate::datasets::folder;
-use crate::reproduce::{self, Claims, Finding, Grid, Report, Reproduction, RunOptions};
+use crate::reproduce::{self, Claims, Decision, Finding, Grid, Report, Reproduction, RunOptions};
 use clap::{ArgGroup, Args};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::ProgressBar;
@@ -231,9 +231,11 @@ fn report_text(report: &Report) -> String {
         trials => format!("{trials} trials"),
     };
     let mut text = format!("{name}: {about}\n{paper}\n{variant}{repeated}, seed {seed}, {seconds:.1} s\n");
-    for Finding { what, paper, ours, verdict, why, .. } in &report.claims.findings {
+    for Finding { what, paper, ours, decision, why, .. } in &report.claims.findings {
+        let Decision { verdict, rule } = decision;
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-        text += &format!("\n {what}\n   paper    {paper}\n   ours     {ours}\n   verdict  {verdict}{why}\n");
+        text += &format!("\n {what}\n   paper    {paper}\n   ours     {ours}\n");
+        text += &format!("   rule     {rule}\n   verdict  {verdict}{why}\n");
     }
     for grid in &report.grids {
         text += &format!("\n{}\n\n{}\n", grid.title, numbers(grid));

@@ -66,9 +66,11 @@ fn without_a_name_it_lists_them() {
     let expected = [
         "dauntless/adult",
         "dauntless/figures-2-to-7",
+        "dauntless/section-4",
         "dauntless/table-1",
         "dauntless/table-2",
         "dauntless/table-3",
+        "dauntless/theorem-5",
         "fisher-svm/distance",
         "fisher-svm/figure-3",
         "fisher-svm/figure-4",
@@ -83,6 +85,7 @@ fn without_a_name_it_lists_them() {
         "pac-privacy/mean",
         "reshaping/digits",
         "reshaping/household",
+        "task-aware/figure-1",
         "task-aware/figure-3",
         "task-aware/figure-4",
         "task-aware/figure-5-valuation",
@@ -231,6 +234,9 @@ fn a_households_losses_are_those_of_an_independent_implementation_and_ours_are_l
         assert!(value(&report, 3 + at) <= most, "{finding}");
         assert_eq!(finding["verdict"], "better", "{finding}");
     }
+    // L(r_max) over the largest possible L(r_min) of Theorem 1, at ε = 10.
+    assert!((value(&report, 8) - 3.98).abs() < 0.01, "{report}");
+    assert_eq!(report["findings"][8]["verdict"], "reproduced");
 }
 
 /// Tests the paper's budget, with networks that are trained for a shorter time than in the full variant.
@@ -375,7 +381,7 @@ fn what_is_wrong_is_one_line_and_writes_nothing() {
         ("fisher-svm", "wdbc figure-5 figure-6 figure-7 distance guesses"),
         ("task-aware", "figure-4 figure-5-valuation figure-5-wdbc figure-6 figure-7 figure-8"),
         ("vlm", "figure-1-lending-club figure-1-mnist figure-2 figure-3 figure-4 figure-7"),
-        ("dauntless", "adult figures-2-to-7 table-1 table-2 table-3"),
+        ("dauntless", "adult figures-2-to-7 section-4 table-1 table-2 table-3 theorem-5"),
     ] {
         for name in names.split(' ') {
             let mut command = files.command(&format!("reproduce {paper}/{name} --quick --output out"));

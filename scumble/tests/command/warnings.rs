@@ -15,6 +15,10 @@ fn a_delta_near_one_in_the_number_of_people_is_warned_of() {
             "δ = 1e-5 is not well below 1/people, 2e-5 for 50000 people",
         ),
         ("--epsilon 12 --delta 1e-9 --people 100", "ε = 12 is above 10"),
+        (
+            "--epsilon 12.00001 --delta 1e-9 --people 100",
+            "ε = 12.01 is above 10: a release may be e^12.01 times",
+        ),
     ] {
         let notes = files.notes(&format!("{DESIGN} {line}"));
         assert!(notes.starts_with("warning: ") && notes.contains(expected), "{notes}");
