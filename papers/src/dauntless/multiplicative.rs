@@ -323,7 +323,7 @@ fn notes(found: &[Found]) -> Vec<String> {
              neither its model, nor δ, nor v, nor an accuracy.",
             sizes.join(" and ")
         ),
-        "The release is `multiplicative-dp`: XW₁ + vW₂, to which the proof of Theorem 5 applies (errata D1 \
+        "The release is multiplicative-dp: XW₁ + vW₂, to which the proof of Theorem 5 applies (errata D1 \
          and D12). The paper pads records by copies of their columns, which multiplies B by √(n/d). Padding \
          by zeros needs less noise."
             .into(),
