@@ -143,19 +143,7 @@ struct Run<'a> {
 }
 
 pub(super) fn table_2(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let run = digits_run(options, name)?;
-    let found = run.all(&TABLE_2)?;
-    let findings = TABLE_2.iter().zip(&found).map(|(row, shares)| {
-        let rule = (&rules::MIXED_AS_PRINTED, f64::max(1.0, 2.0 * row.deviation));
-        run.longer(row, against_printed(run.row_label(row), row.printed, rule, shares, run.why()))
-    });
-    let findings = findings.collect::<Result<Vec<_>>>()?;
-    run.evidence(&TABLE_2, &found, findings, "Handwritten digits, mixed and transformed (Table 2)")
-}
-
-/// Run of Table 2 on digits.
-fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str) -> Result<Run<'a>> {
-    Ok(Run {
+    let run = Run {
         options,
         name,
         data: part(options, name, Data::load(options, "mnist")?, [6000, 2000])?,
@@ -166,7 +154,14 @@ fn digits_run<'a>(options: &'a RunOptions<'a>, name: &'static str) -> Result<Run
         fewer: "",
         trials: options.trainings(),
         store: options.finished(name)?,
-    })
+    };
+    let found = run.all(&TABLE_2)?;
+    let findings = TABLE_2.iter().zip(&found).map(|(row, shares)| {
+        let rule = (&rules::MIXED_AS_PRINTED, f64::max(1.0, 2.0 * row.deviation));
+        run.longer(row, against_printed(run.row_label(row), row.printed, rule, shares, run.why()))
+    });
+    let findings = findings.collect::<Result<Vec<_>>>()?;
+    run.evidence(&TABLE_2, &found, findings, "Handwritten digits, mixed and transformed (Table 2)")
 }
 
 pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Evidence> {

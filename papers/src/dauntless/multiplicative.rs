@@ -76,14 +76,10 @@ pub(super) fn theorem_5(options: &RunOptions, name: &'static str) -> Result<Evid
         .enumerate()
         .map(|(number, case)| released(options, (name, number), case, trials))
         .collect::<Result<_>>()?;
-    let of = |found: &Found| {
-        let enough = (found.private.len() > 1).then(|| enough(found));
-        [claim(found)].into_iter().chain(enough).chain([reading(found)]).collect::<Vec<_>>()
-    };
     let header = ["data", "release", "v, in diameters", "ε, any two records", "accuracy, %"];
     Ok(Evidence {
         trials,
-        findings: found.iter().flat_map(of).collect(),
+        findings: found.iter().flat_map(findings).collect(),
         grids: vec![Grid::new("Accuracy on test records", header, found.iter().flat_map(rows))],
         notes: notes(&found),
         picture: picture(&found),
@@ -125,7 +121,7 @@ fn released(
     Ok(Found {
         case,
         records: data.train.len(),
-        clear: model_accuracy(&data.train, &data)?,
+        clear: learned_accuracy(&data.train, &data, None)?,
         private,
         scaled: Releases {
             epsilon: factor.gaussian(v, DELTA)?.epsilon,
@@ -155,10 +151,6 @@ fn release_accuracy(
         table = Table::new(table.columns().to_vec(), noisy, table.target().clone())?;
     }
     learned_accuracy(&table, data, Some(&release.key))
-}
-
-fn model_accuracy(table: &Table, data: &Data) -> Result<f64> {
-    learned_accuracy(table, data, None)
 }
 
 /// Accuracy on the test records of a model that learns from `table`. The `key` maps test records to the form
@@ -229,67 +221,65 @@ fn keeps(releases: &Releases, clear: f64) -> bool {
     rules::NO_OBVIOUS_DROP.on(releases.mean() - clear).verdict == Agreement::Reproduced
 }
 
-/// Finding on the paper's claim. B is the diameter of the domain, as the paper defines it.
-fn claim(found: &Found) -> Finding {
-    let Some(private) = found.private.first() else {
-        return reading(found);
-    };
-    Finding {
-        what: format!("{}: accuracy at ε = {CLAIMED} with d′ = d, for any two records", found.case.title),
+/// Findings on a data set. The first is on the claim with the diameter of the domain as B, as the paper
+/// defines it. The last is on the claim with 1/d of the diameter as B.
+fn findings(found: &Found) -> Vec<Finding> {
+    let (title, scaled) = (found.case.title, &found.scaled);
+    let first = found.private.first().map(|private| Finding {
+        what: format!("{title}: accuracy at ε = {CLAIMED} with d′ = d, for any two records"),
         paper: "no obvious performance drop".into(),
-        ours: format!("{} %, and {:.1} % in the clear", percent(&private.accuracies), 100.0 * found.clear),
-        value: Some(100.0 * (private.mean() - found.clear)),
-        decision: rules::NO_OBVIOUS_DROP.on(private.mean() - found.clear),
         why: format!(
             "Theorem 5 needs noise of {:.0} diameters of the domain at δ = {DELTA:e}; the ratio v/B, and not \
              the scale of B, determines ε",
             private.v
         ),
-    }
-}
-
-/// Finding on the least ε of the grid without an obvious drop.
-fn enough(found: &Found) -> Finding {
-    let least = found.private.iter().find(|releases| keeps(releases, found.clear));
-    let most = found.private.last();
-    Finding {
-        what: format!("{}: least ε without an obvious drop, for any two records", found.case.title),
-        paper: format!("{CLAIMED}"),
-        ours: match (least, most) {
-            (Some(releases), _) => format!("{} ({} %)", releases.epsilon, percent(&releases.accuracies)),
-            (None, Some(releases)) => {
-                format!("above {} ({} % there)", releases.epsilon, percent(&releases.accuracies))
-            }
-            (None, None) => "none was tried".into(),
-        },
-        value: least.map(|releases| releases.epsilon),
-        decision: rules::LEAST_EPSILON.on(least.map_or(f64::INFINITY, |releases| releases.epsilon)),
-        why: format!(
-            "of ε in {:?}",
-            found.private.iter().map(|releases| releases.epsilon).collect::<Vec<f64>>()
-        ),
-    }
-}
-
-/// Finding on the other reading of the claim: B is 1/d of the diameter of the domain.
-fn reading(found: &Found) -> Finding {
-    let scaled = &found.scaled;
-    Finding {
+        ..against_clear(private, found.clear)
+    });
+    let last = Finding {
         what: format!(
-            "{}: accuracy at ε = {CLAIMED} if neighbours differ by at most 1/d of the diameter",
-            found.case.title
+            "{title}: accuracy at ε = {CLAIMED} if neighbours differ by at most 1/d of the diameter"
         ),
         paper: "no obvious performance drop, with B in a scale of 1/d".into(),
-        ours: format!("{} %, and {:.1} % in the clear", percent(&scaled.accuracies), 100.0 * found.clear),
-        value: Some(100.0 * (scaled.mean() - found.clear)),
-        decision: rules::NO_OBVIOUS_DROP.on(scaled.mean() - found.clear),
         why: format!(
             "the noise is then {} diameters, and ε is {} for any two records; the paper defines B for any \
              two records, so this reading is not its definition",
             four(scaled.v),
             four(scaled.epsilon)
         ),
+        ..against_clear(scaled, found.clear)
+    };
+    first.into_iter().chain(enough(found)).chain([last]).collect()
+}
+
+/// Finding that compares the accuracy of `releases` with the accuracy `clear`, without its claim.
+fn against_clear(releases: &Releases, clear: f64) -> Finding {
+    let drop = releases.mean() - clear;
+    Finding {
+        what: String::new(),
+        paper: String::new(),
+        ours: format!("{} %, and {:.1} % in the clear", percent(&releases.accuracies), 100.0 * clear),
+        value: Some(100.0 * drop),
+        decision: rules::NO_OBVIOUS_DROP.on(drop),
+        why: String::new(),
     }
+}
+
+/// Finding on the least ε of the grid without an obvious drop. `None` for a grid of one ε.
+fn enough(found: &Found) -> Option<Finding> {
+    let [_, .., most] = &found.private[..] else { return None };
+    let least = found.private.iter().find(|releases| keeps(releases, found.clear));
+    let shown = |releases: &Releases| percent(&releases.accuracies);
+    Some(Finding {
+        what: format!("{}: least ε without an obvious drop, for any two records", found.case.title),
+        paper: format!("{CLAIMED}"),
+        ours: match least {
+            Some(releases) => format!("{} ({} %)", releases.epsilon, shown(releases)),
+            None => format!("above {} ({} % there)", most.epsilon, shown(most)),
+        },
+        value: least.map(|releases| releases.epsilon),
+        decision: rules::LEAST_EPSILON.on(least.map_or(f64::INFINITY, |releases| releases.epsilon)),
+        why: format!("of ε in {:?}", found.case.budgets),
+    })
 }
 
 fn rows(found: &Found) -> Vec<Vec<String>> {
@@ -386,7 +376,7 @@ mod tests {
         let accuracy = |epsilon: f64, added: f64| {
             release_accuracy(&options, &data, epsilon, added, Randomness::seeded(1)).unwrap()
         };
-        let clear = model_accuracy(&data.train, &data).unwrap();
+        let clear = learned_accuracy(&data.train, &data, None).unwrap();
         assert!(clear > 0.9, "{clear}");
         assert!((accuracy(f64::INFINITY, 0.0) - clear).abs() < 0.05);
         assert!(accuracy(1.0, 0.0) < 0.75 && accuracy(f64::INFINITY, 1e3) < 0.75);
