@@ -2,11 +2,12 @@
 
 use crate::basis::{Basis, Grids};
 use crate::coefficients::{Coefficients, output_count, released};
-use crate::descent::{Lesson, descend, log_likelihood, noise_of_steps};
+use crate::descent::{Descent, StepNoise, descend, log_likelihood};
 use crate::encoding::Encoding;
-use crate::noise::{SumNoise, spent};
+use crate::lesson::{Lesson, REACH};
+use crate::noise::spent;
 use crate::schedule::Schedule;
-use crate::shapes::Shapes;
+use crate::shapes::{Deviation, Shapes};
 use ndarray::Array2;
 use schemars::JsonSchema;
 use scumble_accounting::{gaussian, search};
@@ -30,9 +31,11 @@ pub(crate) const ADDITIVE: &str = "private-additive";
 /// An exact check on the lattice ensures that the norm of the rounded gradient is at most C. Sums of integers
 /// are exact. The sums over two tables that differ in one replaced record are at most 2C apart in ℓ₂, and
 /// over two tables that differ by one additional record at most C. Each sum gets discrete Gaussian noise, so
-/// the steps compose like Gaussian mechanisms. The release is the mean of the weights over the second half of
-/// the steps. For a number, the model predicts the number. For two classes, it predicts the logit of the
-/// second class. For more classes, it predicts one logit per class.
+/// the steps compose like Gaussian mechanisms. The model has the mean of the weights over the second half of
+/// the steps. For classes, further noisy steps calibrate it: they multiply the weights of each output by a
+/// factor and move its intercept, so that the released probabilities fit the records. For a number, the model
+/// predicts the number. For two classes, it predicts the logit of the second class. For more classes, it
+/// predicts one logit per class.
 ///
 /// At an infinite ε, there is no noise and no privacy claim.
 ///
@@ -56,9 +59,9 @@ pub struct GradientModel {
     outputs: usize,
     /// μ of [`Parameters::mu`].
     mu: f64,
-    /// Noise of the descent for a table of one record, with its number of steps and C. Any table with the
-    /// same numbers uses this noise again. `None` at ε = ∞.
-    cached_noise: Option<((usize, f64), SumNoise)>,
+    /// Noise of the descent for a table of one record, with its [`levels`]. Any table with the
+    /// same levels uses this noise again. `None` at ε = ∞.
+    cached_noise: Option<(Levels, StepNoise)>,
     /// Claims, the first for the relation of the parameters.
     claims: Vec<CentralDp>,
 }
@@ -99,7 +102,8 @@ pub(crate) struct Parameters {
     /// budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) steps: Option<usize>,
-    /// C, the upper limit for the norm of a record's gradient, from 0.001 to 1000. The default is 0.5.
+    /// C, the upper limit for the norm of a record's gradient, from 0.001 to 1000. The default is 1 for an
+    /// additive model of classes, else 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) clipping_norm: Option<f64>,
     /// Learning rate: factor of the mean gradient in a step of the weights, above zero and at most 1000. The
@@ -110,6 +114,10 @@ pub(crate) struct Parameters {
     /// default follows a public rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) momentum: Option<f64>,
+    /// Number of steps of the calibration of a model of classes after the descent, 0 for none. The default
+    /// follows a public rule from the number of records and the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration_steps: Option<usize>,
 }
 
 /// Upper limit for the number of steps; more take too long.
@@ -132,9 +140,13 @@ impl Parameters {
             }
             None => {}
         }
-        if let Some(steps) = self.steps {
-            let (range, fits) = (format!("from 1 to {MOST_STEPS}"), (1..=MOST_STEPS).contains(&steps));
-            Error::check(plugin, "steps", steps, &range, fits)?;
+        for (name, least, steps) in
+            [("steps", 1, self.steps), ("calibration_steps", 0, self.calibration_steps)]
+        {
+            let Some(steps) = steps else { continue };
+            let (range, fits) =
+                (format!("from {least} to {MOST_STEPS}"), (least..=MOST_STEPS).contains(&steps));
+            Error::check(plugin, name, steps, &range, fits)?;
         }
         if let Some(norm) = self.clipping_norm {
             Error::check(plugin, "clipping_norm", norm, "from 0.001 to 1000", (1e-3..=1e3).contains(&norm))?;
@@ -172,11 +184,12 @@ impl Parameters {
     /// The schedule `rule`, with the parameters that are given.
     fn in_place_of(&self, rule: Schedule) -> Schedule {
         Schedule {
-            records: rule.records,
             steps: self.steps.unwrap_or(rule.steps),
             clipping_norm: self.clipping_norm.unwrap_or(rule.clipping_norm),
             learning_rate: self.learning_rate.unwrap_or(rule.learning_rate),
             momentum: self.momentum.unwrap_or(rule.momentum),
+            calibration_steps: self.calibration_steps.unwrap_or(rule.calibration_steps),
+            ..rule
         }
     }
 }
@@ -220,6 +233,12 @@ impl TryFrom<State> for GradientModel {
             let problem = "it learns a category, and the target is not a category";
             return Err(Error::not_applicable(plugin, problem));
         }
+        if let (Some(1..), TargetDomain::Real { .. }) =
+            (state.parameters.calibration_steps, state.domain.target())
+        {
+            let problem = "a model of a number is not calibrated, so that calibration_steps can only be 0";
+            return Err(Error::parameter(plugin, problem));
+        }
         let basis = state.family.basis(&state.domain)?;
         let outputs = output_count(&state.domain);
         size::check_held(plugin, "the number of features, times classes,", &[basis.width(), outputs], 64)?;
@@ -230,7 +249,7 @@ impl TryFrom<State> for GradientModel {
         let schedule = made.schedule(1);
         if let Some(noise) = made.noise(schedule)? {
             made.claims = made.claims_of(schedule, &noise)?;
-            made.cached_noise = Some(((schedule.steps, schedule.clipping_norm), noise));
+            made.cached_noise = Some((levels(schedule), noise));
         }
         Ok(made)
     }
@@ -257,14 +276,14 @@ impl GradientModel {
         Ok(Self::try_from(state)?.state)
     }
 
-    /// Number of weights.
-    fn weights(&self) -> usize {
-        self.outputs * self.basis.width()
+    /// Numbers of outputs and of features.
+    fn shape(&self) -> (usize, usize) {
+        (self.outputs, self.basis.width())
     }
 
     /// Claims for `noise` on the sums of gradients of `schedule`. The relation that adds or removes one
     /// record implies a claim for the relation that replaces one, with the smallest ε up to a millionth.
-    fn claims_of(&self, schedule: Schedule, noise: &SumNoise) -> Result<Vec<CentralDp>> {
+    fn claims_of(&self, schedule: Schedule, noise: &StepNoise) -> Result<Vec<CentralDp>> {
         let budget = spent(self.state.budget)?;
         let delta = budget.delta();
         let own = CentralDp::new(budget.epsilon(), delta, self.state.parameters.neighbours());
@@ -274,8 +293,8 @@ impl GradientModel {
         let is_enough = |epsilon: f64| {
             let budget = Budget::new(epsilon, delta);
             let needed = budget
-                .and_then(|budget| noise_of_steps(self.weights(), schedule, Neighbours::ReplaceOne, budget));
-            needed.is_ok_and(|needed| needed.scale() <= noise.scale())
+                .and_then(|budget| StepNoise::new(self.shape(), schedule, Neighbours::ReplaceOne, budget));
+            needed.is_ok_and(|needed| needed.descent.scale() <= noise.descent.scale())
         };
         let epsilon = search::nearly_least(1e-6, 1e6, 1e-6, is_enough).ok_or(Error::Budget {
             name: "epsilon",
@@ -292,17 +311,15 @@ impl GradientModel {
         self.state.parameters.in_place_of(self.state.family.rule(records, &self.basis, self.mu))
     }
 
-    fn noise(&self, schedule: Schedule) -> Result<Option<SumNoise>> {
+    fn noise(&self, schedule: Schedule) -> Result<Option<StepNoise>> {
         if self.mu == f64::INFINITY {
             return Ok(None);
         }
         match &self.cached_noise {
-            Some((cached, noise)) if *cached == (schedule.steps, schedule.clipping_norm) => {
-                Ok(Some(noise.clone()))
-            }
+            Some((cached, noise)) if *cached == levels(schedule) => Ok(Some(noise.clone())),
             _ => {
                 let neighbours = self.state.parameters.neighbours();
-                noise_of_steps(self.weights(), schedule, neighbours, spent(self.state.budget)?).map(Some)
+                StepNoise::new(self.shape(), schedule, neighbours, spent(self.state.budget)?).map(Some)
             }
         }
     }
@@ -314,22 +331,25 @@ impl GradientModel {
         Ok(lesson)
     }
 
-    /// Learns from the training data `lesson`. Returns the weights (outputs × features), an upper bound on
-    /// the standard deviation of their noise, and the noisy sums of gradients of all steps in order.
+    /// Learns from the training data `lesson`.
     fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<Learned> {
         let schedule = self.schedule(lesson.len());
         let noise = self.noise(schedule)?;
         let mut stream = randomness.streams().stream(0);
-        let (weights, sums) = descend(lesson, schedule, noise.as_ref(), &mut stream)?;
-        Ok(Learned { weights, deviation: noise.map(|noise| noise.scale() * schedule.noise_gain()), sums })
+        let Descent { weights, factors, sums } = descend(lesson, schedule, noise.as_ref(), &mut stream)?;
+        let deviation = noise.map(|noise| Deviation {
+            weight: noise.descent.scale() * schedule.noise_gain(),
+            factor: noise.calibration.scale() * schedule.calibration(self.outputs).noise_gain() / REACH,
+            factors,
+        });
+        Ok(Learned { weights, deviation, sums })
     }
 
-    /// Release of the model with these weights. `deviation` is an upper bound on the standard deviation of
-    /// their noise.
+    /// Release of the model with these weights, and with what is known about their noise.
     fn outcome(
         &self,
         weights: &Array2<f64>,
-        deviation: Option<f64>,
+        deviation: Option<&Deviation>,
     ) -> Result<(Table, Arc<dyn ReleasedModel>)> {
         let domain = &self.state.domain;
         Ok(match self.state.family {
@@ -346,12 +366,20 @@ impl GradientModel {
     }
 }
 
+/// Number of steps, C, and number of calibration steps. The noise of a descent depends on no other numbers of
+/// its schedule.
+type Levels = (usize, f64, usize);
+
+fn levels(schedule: Schedule) -> Levels {
+    (schedule.steps, schedule.clipping_norm, schedule.calibration_steps)
+}
+
 /// Result of a descent.
 struct Learned {
     /// Weights (outputs × features).
     weights: Array2<f64>,
-    /// Upper bound on the standard deviation of the noise of a weight; `None` at ε = ∞.
-    deviation: Option<f64>,
+    /// Bounds on the noise of the weights; `None` at ε = ∞.
+    deviation: Option<Deviation>,
     /// Noisy sums of gradients of all steps, in order.
     sums: Vec<f64>,
 }
@@ -382,7 +410,7 @@ impl Accumulator for Gathered<'_> {
     fn release(mut self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
         let guarantee = self.mechanism.guarantee().under(randomness.provenance());
         let Learned { weights, deviation, .. } = self.mechanism.learned(&mut self.lesson, randomness)?;
-        let (table, model) = self.mechanism.outcome(&weights, deviation)?;
+        let (table, model) = self.mechanism.outcome(&weights, deviation.as_ref())?;
         Ok(released(table, guarantee, model))
     }
 }
@@ -437,7 +465,8 @@ impl Statistics for GradientModel {
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         let mut lesson = self.lesson(table)?;
         let schedule = self.schedule(lesson.len());
-        scumble_core::check_width(schedule.steps * self.weights(), drawn.len())?;
+        let of_output = schedule.steps * self.basis.width() + schedule.calibration_steps * 2;
+        scumble_core::check_width(self.outputs * of_output, drawn.len())?;
         match self.noise(schedule)? {
             Some(noise) => log_likelihood(&mut lesson, schedule, &noise, drawn),
             None => Ok(0.0),
@@ -474,15 +503,31 @@ mod tests {
     fn a_descent_without_clipping_is_caught() {
         let (domain, table) = intercepts();
         let brief = Brief::new(domain, Budget::new(1.0, 0.01).unwrap());
-        let design = PRIVATE_ADDITIVE.design(&json!({"steps": 1, "clipping_norm": 0.25}), &brief).unwrap();
+        let parameters = json!({"steps": 1, "clipping_norm": 0.25, "calibration_steps": 0});
+        let design = PRIVATE_ADDITIVE.design(&parameters, &brief).unwrap();
         let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
         let is_caught = |norm: f64| {
             let mut variant = honest.clone();
             variant.state.parameters.clipping_norm = Some(norm);
-            variant.cached_noise = variant.cached_noise.map(|(_, noise)| ((1, norm), noise));
+            variant.cached_noise = variant.cached_noise.map(|(_, noise)| ((1, norm, 0), noise));
             is_broken(&Designed::curator(variant), &table)
         };
         assert!(!is_caught(0.25) && is_caught(1e3));
+    }
+
+    /// A variant whose noise pays for the descent only.
+    #[test]
+    fn a_calibration_without_budget_is_caught() {
+        let (domain, table) = intercepts();
+        let brief = Brief::new(domain, Budget::new(1.0, 0.01).unwrap());
+        let design = PRIVATE_ADDITIVE.design(&json!({"steps": 1, "calibration_steps": 5}), &brief).unwrap();
+        let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
+        let mut variant = honest.clone();
+        let free = Schedule { calibration_steps: 0, ..variant.schedule(40) };
+        let noise = StepNoise::new(variant.shape(), free, Neighbours::ReplaceOne, brief.budget).unwrap();
+        variant.cached_noise = variant.cached_noise.map(|(levels, _)| (levels, noise));
+        assert!(!is_broken(&Designed::curator(honest.clone()), &table));
+        assert!(is_broken(&Designed::curator(variant), &table));
     }
 
     /// A variant whose momentum sees gradients that are not clipped, and get no noise.
@@ -506,13 +551,14 @@ mod tests {
             collected(self.domain(), |table, randomness| {
                 let mut lesson = self.0.lesson(table)?;
                 let schedule = self.0.schedule(lesson.len());
-                let Schedule { records, steps, clipping_norm, learning_rate, momentum } = schedule;
+                let Schedule { records, steps, clipping_norm, learning_rate, momentum, .. } = schedule;
                 let (noise, mut stream) = (self.0.noise(schedule)?.unwrap(), randomness.streams().stream(0));
                 let rate = learning_rate / records as f64;
                 let mut weights = Array2::zeros((1, 1));
                 for _ in 0..steps {
                     let whole = lesson.gradient(&weights, 1e3)?[0] as f64 * STEP;
-                    let noisy = noise.added(&lesson.gradient(&weights, clipping_norm)?, &mut stream)[0];
+                    let noisy =
+                        noise.descent.added(&lesson.gradient(&weights, clipping_norm)?, &mut stream)[0];
                     weights -= rate * (noisy + momentum * whole);
                 }
                 let (table, model) = self.0.outcome(&weights, None)?;
@@ -525,7 +571,7 @@ mod tests {
     fn momentum_of_unclipped_gradients_is_caught() {
         let (domain, table) = intercepts();
         let brief = Brief::new(domain, Budget::new(1.0, 0.01).unwrap());
-        let parameters = json!({"steps": 2, "clipping_norm": 0.05, "momentum": 0.9});
+        let parameters = json!({"steps": 2, "clipping_norm": 0.05, "momentum": 0.9, "calibration_steps": 0});
         let design = PRIVATE_ADDITIVE.design(&parameters, &brief).unwrap();
         let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
         assert!(!is_broken(&Designed::curator(honest.clone()), &table));
@@ -536,8 +582,8 @@ mod tests {
     #[test]
     fn the_gain_of_the_noise_has_a_closed_form_in_short_descents() {
         let gain = |steps, momentum| {
-            let schedule = Schedule { records: 10, steps, clipping_norm: 0.5, learning_rate: 20.0, momentum };
-            schedule.noise_gain()
+            let rule = Schedule::logistic(10, 1.0);
+            Schedule { steps, learning_rate: 20.0, momentum, ..rule }.noise_gain()
         };
         // With r = η/n = 2: one step; two steps, and the second is released; three steps, and the mean of the
         // second and third is released.

@@ -16,6 +16,7 @@ mod coefficients;
 mod descent;
 mod encoding;
 mod gradient_model;
+mod lesson;
 mod logistic;
 mod moments;
 mod noise;

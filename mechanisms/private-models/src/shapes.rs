@@ -20,10 +20,36 @@ pub(crate) struct Shapes {
     deviations: Option<Vec<f64>>,
 }
 
+/// Upper bounds on standard deviations of the noise of a model.
+#[derive(Debug, Clone)]
+pub(crate) struct Deviation {
+    /// Bound for a weight before the calibration.
+    pub(crate) weight: f64,
+    /// Bound for a factor of the calibration.
+    pub(crate) factor: f64,
+    /// Factor of the calibration of each output.
+    pub(crate) factors: Vec<f64>,
+}
+
+impl Deviation {
+    /// Bounds for the coefficients `values` (outputs × coefficients), each the largest of all outputs, in a
+    /// unit of `unit`. `own` has the bounds for weights with a standard deviation of 1.
+    fn of(&self, values: &Array2<f64>, own: &[f64], unit: f64) -> Vec<f64> {
+        let bound = |(column, own): (usize, &f64)| {
+            let of_output = |(value, factor): (&f64, &f64)| {
+                // A factor of zero has lost the value that it multiplied.
+                let before = if *factor == 0.0 { 0.0 } else { value / factor };
+                (factor * self.weight * own).hypot(before * self.factor)
+            };
+            values.column(column).iter().zip(&self.factors).map(of_output).fold(0.0, f64::max) * unit
+        };
+        own.iter().enumerate().map(bound).collect()
+    }
+}
+
 impl Shapes {
     /// Creates the model from the weights of the features of `basis` (outputs × features). For a numeric
-    /// target, the output that `weights` computes is the target scaled to [−1, 1]. `deviation` is an upper
-    /// bound on the standard deviation of the noise of a weight.
+    /// target, the output that `weights` computes is the target scaled to [−1, 1].
     ///
     /// # Errors
     /// [`Error::Shape`] if `weights` has another number of columns than `basis` has features.
@@ -31,16 +57,17 @@ impl Shapes {
         domain: &RecordDomain,
         basis: &Basis,
         weights: &Array2<f64>,
-        deviation: Option<f64>,
+        deviation: Option<&Deviation>,
     ) -> Result<Self> {
         check_width(basis.width(), weights.ncols())?;
         let rows: Vec<_> = weights.outer_iter().map(|row| basis.coefficients(&row.to_vec())).collect();
         let shape = (rows.len(), column_names(domain, basis).len());
         let values = Array2::from_shape_fn(shape, |(row, column)| rows[row][column]);
         let unit = target_unit(domain);
-        let own = |deviation| basis.deviations().into_iter().map(|each| each * deviation * unit).collect();
+        let own = |deviation: &Deviation| deviation.of(&values, &basis.deviations(), unit);
+        let deviations = deviation.map(own);
         let values = in_target_unit(domain, values);
-        Ok(Self { domain: domain.clone(), basis: basis.clone(), values, deviations: deviation.map(own) })
+        Ok(Self { domain: domain.clone(), basis: basis.clone(), values, deviations })
     }
 
     /// Reads the model from its [`table`](Self::table). The columns may have any order.

@@ -103,6 +103,39 @@ fn a_logistic_regression_is_released_for_two_classes_and_for_several() {
     }
 }
 
+/// Records of three features, and a class that one of ten has, more often the larger the first feature is.
+fn rare_class() -> Table {
+    let domain = domain(2, classes(2));
+    let x = records(20_000, 2);
+    let has = |(row, x): (usize, f64)| usize::from((0.37 * row as f64).fract() < 0.02 * x);
+    let labels = x.column(0).iter().copied().enumerate().map(has).collect();
+    table(&domain, x, Target::Class(labels))
+}
+
+/// Without its calibration, a clipped descent gives a rare class too small a probability.
+#[test]
+fn the_probabilities_of_a_rare_class_fit_its_share() {
+    let people = rare_class();
+    let Target::Class(labels) = people.target() else { panic!() };
+    let share = labels.iter().sum::<usize>() as f64 / 20_000.0;
+    assert!((share - 0.1).abs() < 0.01, "{share}");
+    let brief = Brief::new(domain(2, classes(2)), budget(1.0, 1e-6));
+    for plugin in [PRIVATE_LOGISTIC, PRIVATE_ADDITIVE] {
+        let mean = |parameters| {
+            let design = plugin.design(&parameters, &brief).unwrap();
+            let release = design.mechanism().release(&people, &mut Randomness::seeded(SEED)).unwrap();
+            model(&release).scores(&people).unwrap().column(1).mean().unwrap()
+        };
+        let (calibrated, not) = (mean(json!({})), mean(json!({"calibration_steps": 0})));
+        let (off, before) = ((calibrated - share).abs(), (not - share).abs());
+        assert!(off < 0.015 && off < before / 2.0, "{}: {calibrated} and {not}, not {share}", plugin.name);
+    }
+    let number = domain(2, TargetDomain::Real { lower: 0.0, upper: 1.0 });
+    let brief = Brief::new(number, budget(1.0, 1e-6));
+    let refused = PRIVATE_ADDITIVE.design(&json!({"calibration_steps": 2}), &brief).unwrap_err();
+    assert!(refused.to_string().contains("is not calibrated"), "{refused}");
+}
+
 /// Returns a design at (1, 0.01), and a design with the share `share` of its noise, bought with a larger ε.
 fn with_less_noise<M>(share: f64, design: impl Fn(f64) -> M) -> (M, M) {
     // The μ of (1, 0.01) is 0.49; the μ of (ε, 0.01) is 0.49 divided by `share`.
@@ -156,7 +189,9 @@ fn noise_for_too_small_a_sensitivity_is_caught_in_a_descent() {
         let domain = RecordDomain::new(vec![], Domain::empty(), kind).unwrap();
         let people = table(&domain, Array2::zeros((40, 0)), target);
         for neighbours in ["replace-one", "add-or-remove-one"] {
-            let parameters = json!({"steps": 1, "neighbours": neighbours, "records": 40});
+            let mut parameters =
+                json!({"steps": 1, "calibration_steps": 0, "clipping_norm": 0.5, "records": 40});
+            parameters["neighbours"] = neighbours.into();
             for share in [0.5, 0.6, 0.707] {
                 let design = |epsilon| {
                     let brief = Brief::new(domain.clone(), budget(epsilon, 0.01));
