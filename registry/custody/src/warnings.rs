@@ -55,17 +55,24 @@ pub fn warning_of_delta(guarantee: &Guarantee, people: Option<u64>) -> Option<St
     let people = people.or_else(|| claims(guarantee).find_map(|dp| dp.people));
     let one_in_people = 1.0 / people.unwrap_or(FEWEST_PEOPLE).max(1) as f64;
     let advised = SHARE_OF_ONE_IN_PEOPLE * one_in_people;
+    // One digit, rounded down, so that the advice itself gives no warning.
+    let unit = 10f64.powf((advised * (1.0 + 1e-9)).log10().floor());
+    let rounded = (advised / unit * (1.0 + 1e-9)).floor() * unit;
     let limit = match people {
-        Some(people) => format!("1/people, {} for {people} people", short(one_in_people)),
+        Some(people) => format!("1/people, {} for {people} people", in_two_digits(one_in_people)),
         None => format!("1/people, even for {FEWEST_PEOPLE} people"),
     };
     (delta > advised).then(|| {
         format!(
             "δ = {} is not well below {limit}: with probability δ a whole record may be released; a δ of \
-             at most {advised:.0e} is advised",
+             at most {rounded:.0e} is advised",
             short(delta)
         )
     })
+}
+
+fn in_two_digits(value: f64) -> String {
+    format!("{value:.1e}").parse().map_or_else(|_| short(value), short)
 }
 
 /// ε and δ of a claim, and the number of people if the claim states it.
@@ -219,6 +226,13 @@ mod tests {
         }
         for (delta, people) in [(0.0, Some(1)), (0.001, Some(100)), (1e-6, Some(100_000)), (1e-3, None)] {
             assert!(central(delta, people).is_empty(), "δ = {delta}");
+        }
+        for people in [1, 7, 100, 569, 1279, 1500, 3300, 32_561, 999_999] {
+            let [warning] = &central(0.5, Some(people))[..] else { panic!("no warning for {people} people") };
+            let (_, advice) = warning.split_once("at most ").unwrap();
+            let advised = advice.split_once(' ').unwrap().0.parse().unwrap();
+            assert!(central(advised, Some(people)).is_empty(), "{warning}");
+            assert!(advised > 0.04 / people as f64 && warning.len() < 200, "{warning}");
         }
     }
 
