@@ -59,8 +59,8 @@ pub struct GradientModel {
     outputs: usize,
     /// μ of [`Parameters::mu`].
     mu: f64,
-    /// Noise of the descent for a table of one record, with its [`levels`]. Any table with the
-    /// same levels uses this noise again. `None` at ε = ∞.
+    /// Noise of the descent for a table of one record, with its [`levels`]. Any table with the same levels
+    /// uses this noise again. `None` at ε = ∞.
     cached_noise: Option<(Levels, StepNoise)>,
     /// Claims, the first for the relation of the parameters.
     claims: Vec<CentralDp>,

@@ -28,8 +28,8 @@ struct Case {
     queries: usize,
 }
 
-/// The first release has as many mixtures as there are digits. The second and its queries are together within
-/// the budget of Theorem 3 at the last error in [`SHARES`].
+/// The first release has as many mixtures as digits. The second and its queries are together within the
+/// budget of Theorem 3 at the last error in [`SHARES`].
 const CASES: [Case; 2] =
     [Case { samples: 60_000, epochs: 8, queries: 5000 }, Case { samples: 3000, epochs: 60, queries: 2500 }];
 

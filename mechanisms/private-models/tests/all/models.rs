@@ -103,23 +103,18 @@ fn a_logistic_regression_is_released_for_two_classes_and_for_several() {
     }
 }
 
-/// Records of three features, and a class that one of ten has, more often the larger the first feature is.
-fn rare_class() -> Table {
-    let domain = domain(2, classes(2));
-    let x = records(20_000, 2);
-    let has = |(row, x): (usize, f64)| usize::from((0.37 * row as f64).fract() < 0.02 * x);
-    let labels = x.column(0).iter().copied().enumerate().map(has).collect();
-    table(&domain, x, Target::Class(labels))
-}
-
 /// Without its calibration, a clipped descent gives a rare class too small a probability.
 #[test]
 fn the_probabilities_of_a_rare_class_fit_its_share() {
-    let people = rare_class();
-    let Target::Class(labels) = people.target() else { panic!() };
-    let share = labels.iter().sum::<usize>() as f64 / 20_000.0;
+    let domain_of_classes = domain(2, classes(2));
+    let x = records(20_000, 2);
+    // One record of ten has the class, more often the larger its first number is.
+    let has = |(row, x): (usize, &f64)| usize::from((0.37 * row as f64).fract() < 0.02 * x);
+    let labels: Array1<usize> = x.column(0).iter().enumerate().map(has).collect();
+    let share = labels.sum() as f64 / 20_000.0;
     assert!((share - 0.1).abs() < 0.01, "{share}");
-    let brief = Brief::new(domain(2, classes(2)), budget(1.0, 1e-6));
+    let people = table(&domain_of_classes, x, Target::Class(labels));
+    let brief = Brief::new(domain_of_classes, budget(1.0, 1e-6));
     for plugin in [PRIVATE_LOGISTIC, PRIVATE_ADDITIVE] {
         let mean = |parameters| {
             let design = plugin.design(&parameters, &brief).unwrap();
