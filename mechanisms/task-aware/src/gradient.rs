@@ -102,16 +102,18 @@ impl Trainer<'_> {
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
+        let mut scale = 0.0;
         for epoch in 1..=epochs {
-            let scale = if is_noisy { self.sensitivity(&chain.encoder)? / self.epsilon } else { 0.0 };
-            let noise = training_noise((n, latents), scale, &mut stream);
-            let drawn: Vec<Vec<usize>> = batches.shuffled().map(<[usize]>::to_vec).collect();
-            for rows in drawn.iter().cycle().take(steps) {
+            // The sensitivity of an encoder that does not change is computed once.
+            if is_noisy && (epoch == 1 || eta.is_some()) {
+                scale = self.sensitivity(&chain.encoder)? / self.epsilon;
+            }
+            let drawn: Vec<Vec<usize>> = batches.shuffled().take(steps).map(<[usize]>::to_vec).collect();
+            let noise: Vec<Array2<f64>> =
+                drawn.iter().map(|rows| training_noise((rows.len(), latents), scale, &mut stream)).collect();
+            for (rows, noise) in drawn.iter().zip(&noise).cycle().take(steps) {
                 let loss = match size < n {
-                    true => {
-                        let own = noise.select(ndarray::Axis(0), rows);
-                        chain.mean_loss(self.task, &self.table.select(rows)?, &ones, own.view())?
-                    }
+                    true => chain.mean_loss(self.task, &self.table.select(rows)?, &ones, noise.view())?,
                     false => chain.mean_loss(self.task, self.table, &ones, noise.view())?,
                 };
                 if !loss.is_finite() {

@@ -13,7 +13,7 @@ const NAME: &str = "task-aware-linear";
 ///
 /// Let the boundary of the convex hull of any whitened records lie between the spheres of radius r_min and
 /// r_max about their mean. By Theorem 1, the least loss for these records is at least L(r_min) and at most
-/// L(r_max).
+/// L(r_max). It is also at least L(1) (see [`least`](Self::least)).
 ///
 /// ```
 /// use ndarray::array;
@@ -25,6 +25,7 @@ const NAME: &str = "task-aware-linear";
 /// assert!((loss.outer_radius() - 2f64.sqrt()).abs() < 1e-9);
 /// // L is c/(1 + c) with c = 8·r²/ε².
 /// assert!((loss.at(2f64.sqrt(), 4.0)? - 0.5).abs() < 1e-9);
+/// assert!((loss.least(4.0)? - 1.0 / 3.0).abs() < 1e-9);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -58,6 +59,19 @@ impl SphereLoss {
     /// Returns the smallest r_max: the largest norm of a whitened record.
     pub fn outer_radius(&self) -> f64 {
         self.outer_radius
+    }
+
+    /// Returns L(1) at `epsilon`, at most the least loss of linear encoders with Laplace noise and linear
+    /// decoders, for any records (errata T7). Clipped latents may have a smaller loss.
+    ///
+    /// Whitened records have variance 1 in every direction. Their range is therefore at least 2 in every
+    /// direction (Popoviciu's inequality), as for a ball of radius 1. The proof that the loss is at least
+    /// L(r_min) uses only that this range is at least 2·r_min.
+    ///
+    /// # Errors
+    /// Same errors as [`at`](Self::at).
+    pub fn least(&self, epsilon: f64) -> Result<f64> {
+        self.at(1.0, epsilon)
     }
 
     /// Returns L(r) for the radius r at `epsilon`.

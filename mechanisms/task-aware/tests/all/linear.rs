@@ -5,8 +5,9 @@ use scumble_core::{
     Brief, Budget, Domain, Error, LocalMechanism, Plugin, Table, Target, TargetDomain, Task, Volunteers,
 };
 use scumble_kkt::Waterfilling;
-use scumble_task_aware::LatentLaplace;
-use scumble_task_aware::{TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
+use scumble_task_aware::{
+    LatentLaplace, PRIVACY_AGNOSTIC, Sample, SphereLoss, TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR,
+};
 use serde_json::json;
 
 /// Records on the axes of four dimensions, at distance two from the middle of a wide box, with mean zero and
@@ -62,6 +63,38 @@ fn the_loss_lies_between_the_bounds_of_theorem_1() {
             at(1.0),
             at(2.0)
         );
+    }
+}
+
+/// No linear design loses less than L(1) (errata T7), however skewed the records are. For the corners of a
+/// square and a task of one direction, the design loses L(1).
+#[test]
+fn no_linear_design_loses_less_than_the_ball_of_radius_one() {
+    let corners = array![[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
+    let skewed = Array2::from_shape_fn((40, 3), |(row, column)| match (row, column) {
+        (39, 0) => 2.0,
+        (38, 1) => -2.0,
+        _ => 0.05 * ((row * 7 + column * 11) as f64).sin(),
+    });
+    let wide = array![[1.0, 0.5, 0.0], [0.0, 1.0, 2.0]];
+    for (records, k, attained) in [(corners, array![[1.0, 0.0]], true), (skewed, wide, false)] {
+        let bound = SphereLoss::new(&Sample::new(records.view()).unwrap(), &k).unwrap();
+        for epsilon in [1.0, 4.0, 16.0] {
+            let least = bound.least(epsilon).unwrap();
+            for (plugin, parameters) in [
+                (&TASK_AWARE_LINEAR, json!({})),
+                (&PRIVACY_AGNOSTIC, json!({})),
+                (&TASK_AGNOSTIC, json!({ "sensitivity": "empirical" })),
+            ] {
+                let mechanism = designed(plugin, parameters, &brief(&records, k.clone(), epsilon));
+                let found = loss(&mechanism, &records, &k);
+                assert!(found >= least, "{} loses {found} < {least} at ε = {epsilon}", plugin.name);
+                if attained && plugin.name == TASK_AWARE_LINEAR.name {
+                    // The lattice increases the noise by about 10⁻⁹.
+                    assert!(found <= least * (1.0 + 1e-8), "{found} > {least} at ε = {epsilon}");
+                }
+            }
+        }
     }
 }
 
