@@ -174,7 +174,7 @@ impl Rule {
 
 /// All rules.
 #[cfg(test)]
-pub(crate) const ALL: [Rule; 66] = [
+pub(crate) const ALL: [Rule; 69] = [
     GAINS,
     CLAIMED_GAIN,
     SAME_NUMBER,
@@ -188,6 +188,7 @@ pub(crate) const ALL: [Rule; 66] = [
     DEFENDS,
     ABOVE_THEOREM,
     NO_DROP,
+    LONGER_AS_PRINTED,
     RECOVERED,
     HARDLY_RECOVERED,
     BUDGET_PROTECTS,
@@ -222,6 +223,8 @@ pub(crate) const ALL: [Rule; 66] = [
     PUBLISHED_LOSS,
     EVERY_HOUR,
     LESS_LOSS,
+    ALWAYS_LESS_LOSS,
+    FAR_LARGER_LOSS,
     WORSE_AT_MOST,
     BETTER_AT_MOST,
     AT_CHANCE,
@@ -281,6 +284,8 @@ pub(crate) const DEFENDS: Rule = Rule::claim(
 );
 pub(crate) const ABOVE_THEOREM: Rule =
     Rule::claim("the error of the estimate divided by the theorem's", Bound::Above(1.0));
+pub(crate) const LONGER_AS_PRINTED: Rule =
+    Rule::near("log₂ of the printed ratio of iterations divided by ours", 1.0);
 pub(crate) const NO_DROP: Rule = Rule::holds("the difference, in points,", Bound::AtLeast(-0.3));
 /// Share of recovered images below which nothing counts as recovered.
 pub(crate) const NOTHING: f64 = 0.01;
@@ -377,6 +382,9 @@ pub(crate) const EVERY_HOUR: Rule =
     Rule::holds("the number of day-time hours without a lower error", Bound::AtMost(0.0));
 pub(crate) const LESS_LOSS: Rule =
     Rule::ours("the number of parts (training, test) without a smaller loss", Bound::AtMost(0.0));
+pub(crate) const ALWAYS_LESS_LOSS: Rule =
+    Rule::holds("the number of budgets without a smaller loss", Bound::AtMost(0.0));
+pub(crate) const FAR_LARGER_LOSS: Rule = Rule::holds("the least ratio of the losses", Bound::AtLeast(2.0));
 pub(crate) const WORSE_AT_MOST: Rule =
     Rule::holds("the share of budgets with a larger loss, on both parts,", Bound::Above(0.5));
 pub(crate) const BETTER_AT_MOST: Rule =

@@ -6,7 +6,7 @@ use super::{against_printed, chart, percent, point};
 use crate::report::{Evidence, Finding, Grid};
 use crate::rules;
 use crate::trials::Mean;
-use crate::{Result, RunOptions};
+use crate::{Picture, Result, RunOptions};
 use scumble_core::Table;
 use scumble_dauntless::{Improvement, PerfectSecrecy};
 use scumble_linear::RidgeParams;
@@ -23,77 +23,112 @@ const TESTS: usize = 2000;
 /// regression, and ridge regression under perfect secrecy.
 const PRINTED: [(usize, [f64; 2]); 2] = [(20_000, [63.3, 63.2]), (30_000, [66.5, 66.2])];
 
+/// Accuracies at this number of training records, one for each trial, and the accuracies that the paper
+/// prints.
+struct Found {
+    n: usize,
+    printed: [f64; 2],
+    /// Accuracies of ordinary ridge regression.
+    plain: Vec<f64>,
+    /// Accuracies of ridge regression under perfect secrecy.
+    secret: Vec<f64>,
+}
+
 pub(super) fn adult(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let data = Data::load(options, "adult")?;
     let trials = if options.quick { options.trainings() } else { options.trials.unwrap_or(10) };
+    let found = measured(options, name, trials)?;
+    Ok(Evidence {
+        trials,
+        findings: found.iter().flat_map(Found::findings).collect(),
+        grids: vec![Grid::new(
+            "Accuracy, in percent",
+            ["records", "ordinary, printed", "ordinary", "perfect secrecy, printed", "perfect secrecy"],
+            found.iter().map(Found::row),
+        )],
+        notes: vec![note()],
+        picture: picture(&found),
+    })
+}
+
+/// Fits ridge regressions on each number of training records.
+fn measured(options: &RunOptions, name: &str, trials: usize) -> Result<Vec<Found>> {
+    let data = Data::load(options, "adult")?;
     (options.on_start)((PRINTED.len() * trials) as u64);
-    let mut findings = vec![];
-    let mut rows = vec![];
-    let mut curves = [vec![], vec![]];
-    for (n, printed) in PRINTED {
-        let mut found = [vec![], vec![]];
+    let found = |(n, printed): (usize, [f64; 2])| -> Result<Found> {
+        let mut found = Found { n, printed, plain: vec![], secret: vec![] };
         for trial in 0..trials {
             let [plain, secret] = trained(options, name, &data, n, trial)?;
-            found[0].push(plain);
-            found[1].push(secret);
+            found.plain.push(plain);
+            found.secret.push(secret);
             (options.on_step)();
         }
-        let difference = Mean::from_differences(&found[1], &found[0]);
-        findings.push(Finding {
+        Ok(found)
+    };
+    PRINTED.into_iter().map(found).collect()
+}
+
+impl Found {
+    fn findings(&self) -> [Finding; 2] {
+        [self.difference_finding(), self.plain_finding()]
+    }
+
+    /// Finding on the accuracy that perfect secrecy costs.
+    fn difference_finding(&self) -> Finding {
+        let Self { n, printed, plain, secret } = self;
+        let difference = 100.0 * Mean::from_differences(secret, plain).value;
+        Finding {
             what: format!(
                 "ridge regression under perfect secrecy against ordinary ridge regression, {n} records"
             ),
             paper: format!("{:.1} points", printed[1] - printed[0]),
-            ours: format!(
-                "{:.2} points ({} against {} %)",
-                100.0 * difference.value,
-                percent(&found[1]),
-                percent(&found[0])
-            ),
-            value: Some(100.0 * difference.value),
-            decision: rules::NO_DROP.on(100.0 * difference.value),
+            ours: format!("{difference:.2} points ({} against {} %)", percent(secret), percent(plain)),
+            value: Some(difference),
+            decision: rules::NO_DROP.on(difference),
             why: String::new(),
-        });
-        findings.push(against_printed(
-            format!("ordinary ridge regression, {n} records"),
-            printed[0],
+        }
+    }
+
+    /// Finding on the printed accuracy of ordinary ridge regression.
+    fn plain_finding(&self) -> Finding {
+        against_printed(
+            format!("ordinary ridge regression, {} records", self.n),
+            self.printed[0],
             (&rules::AS_PRINTED, 1.0),
-            &found[0],
+            &self.plain,
             "levels are one-hot here, and a score above the mean label means the second class; the paper \
              states neither its encoding of levels nor its threshold"
                 .into(),
-        ));
-        rows.push(vec![
-            n.to_string(),
-            format!("{:.1}", printed[0]),
-            percent(&found[0]),
-            format!("{:.1}", printed[1]),
-            percent(&found[1]),
-        ]);
-        for (curve, found) in curves.iter_mut().zip(&found) {
-            curve.push(point(n as f64, found));
-        }
+        )
     }
-    let [plain, secret] = curves;
-    let curves =
-        [("ordinary", plain), ("perfect secrecy", secret)].map(|(name, points)| (name.to_owned(), points));
-    Ok(Evidence {
-        trials,
-        findings,
-        grids: vec![Grid::new(
-            "Accuracy, in percent",
-            ["records", "ordinary, printed", "ordinary", "perfect secrecy, printed", "perfect secrecy"],
-            rows,
-        )],
-        notes: vec![format!(
-            "The test records are {TESTS} of each class, sampled uniformly at random. The training records \
-             are sampled from the rest, with its class frequencies. Numbers are scaled to [0, 1] by public \
-             bounds. v = 1 is added to singular values (Σ + v·I). On the identity matrix, the model that \
-             ridge regression learns is each record's label, shrunken. No mechanism of ours is listed: no \
-             mechanism discloses less of a record than the identity matrix does, and no accuracy is lost."
-        )],
-        picture: chart("Incomes under perfect secrecy (A.1)", "Ridge regression", "training records", curves),
-    })
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.n.to_string(),
+            format!("{:.1}", self.printed[0]),
+            percent(&self.plain),
+            format!("{:.1}", self.printed[1]),
+            percent(&self.secret),
+        ]
+    }
+}
+
+fn note() -> String {
+    format!(
+        "The test records are {TESTS} of each class, sampled uniformly at random. The training records \
+         are sampled from the rest, with its class frequencies. Numbers are scaled to [0, 1] by public \
+         bounds. v = 1 is added to singular values (Σ + v·I). On the identity matrix, the model that \
+         ridge regression learns is each record's label, shrunken. No mechanism of ours is listed: no \
+         mechanism discloses less of a record than the identity matrix does, and no accuracy is lost."
+    )
+}
+
+fn picture(found: &[Found]) -> Picture {
+    let curve = |name: &str, shares: fn(&Found) -> &Vec<f64>| {
+        let points = found.iter().map(|found| point(found.n as f64, shares(found)));
+        (name.to_owned(), points.collect::<Vec<_>>())
+    };
+    let curves = [curve("ordinary", |found| &found.plain), curve("perfect secrecy", |found| &found.secret)];
+    chart("Incomes under perfect secrecy (A.1)", "Ridge regression", "training records", curves)
 }
 
 /// Returns labels as ±1 minus their mean. A score above zero means the second class.

@@ -135,7 +135,8 @@ impl Outcome {
     }
 
     fn ours(&self) -> String {
-        format!("{} % recovered, at a median distance of {:.3}", percent(&self.shares()), self.distance())
+        let [share, distance] = self.cells();
+        format!("{share} % recovered, at a median distance of {distance}")
     }
 
     fn known(&self) -> String {
@@ -144,6 +145,29 @@ impl Outcome {
             Public::OtherDigits => format!("the digits 6 to 9 and 0 of {} images", self.images),
         }
     }
+
+    /// Share of recovered images in percent, and median distance.
+    fn cells(&self) -> [String; 2] {
+        [percent(&self.shares()), format!("{:.3}", self.distance())]
+    }
+
+    fn row(&self) -> Vec<String> {
+        let Case { figure, data, parts, .. } = self.case;
+        let samples = format!("{}, {parts} mixed", self.samples);
+        let mut row = vec![figure.to_string(), data.into(), self.known(), samples];
+        row.extend(self.cells());
+        row
+    }
+}
+
+/// Outcomes of all attacks.
+struct Found {
+    /// Outcomes of the paper's figures.
+    figures: Vec<Outcome>,
+    /// Outcomes by number of samples, with equal weights.
+    equal: Vec<Outcome>,
+    /// Outcomes by number of samples, with random weights.
+    random: Vec<Outcome>,
 }
 
 /// Attacks of a result, with its store of finished trials.
@@ -154,75 +178,52 @@ struct Run<'a> {
 }
 
 pub(super) fn figures_2_to_7(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let found = measured(options, name)?;
+    Ok(Evidence {
+        trials: options.trainings(),
+        findings: found.findings(),
+        grids: found.grids(),
+        notes: notes(),
+        picture: found.picture(),
+    })
+}
+
+/// Runs all attacks. The quick variant has digits only.
+fn measured(options: &RunOptions, name: &'static str) -> Result<Found> {
     let digits = Data::load(options, "mnist")?;
     let run = Run { options, name, store: options.finished(name)? };
     let numbers = run.numbers(&digits)?;
     let is_run = |case: &Case| !options.quick || case.data == "mnist";
     let attacks = CASES.iter().filter(|case| is_run(case)).count() + 2 * numbers.len();
     (options.on_start)((attacks * options.trainings()) as u64);
-    let mut outcomes = run.figures("mnist", &digits)?;
+    let mut figures = run.figures("mnist", &digits)?;
     let equal = run.by_samples(&digits, Weights::Equal, &numbers)?;
     let random = run.by_samples(&digits, Weights::Random, &numbers)?;
     drop(digits);
     if !options.quick {
-        outcomes.extend(run.figures("cifar10", &Data::load(options, "cifar10")?)?);
+        figures.extend(run.figures("cifar10", &Data::load(options, "cifar10")?)?);
     }
-    let claims = CLAIMS.iter().map(|figures| {
-        let relevant = outcomes.iter().filter(|outcome| figures.contains(&outcome.case.figure));
-        relevant.collect::<Vec<_>>()
-    });
-    let findings = claims.filter(|outcomes| !outcomes.is_empty()).map(|outcomes| finding(&outcomes));
-    let findings = findings.chain(by_samples_finding(&equal, &random)).chain(within_budget_finding(&equal));
-    Ok(Evidence {
-        trials: options.trainings(),
-        findings: findings.collect(),
-        grids: vec![
-            Grid::new(
-                "Private images recovered",
-                ["figure", "data", "known", "samples", "recovered, %", "median distance"],
-                outcomes.iter().map(|outcome| {
-                    let Case { figure, data, parts, .. } = outcome.case;
-                    let samples = format!("{}, {parts} mixed", outcome.samples);
-                    let mut row = vec![figure.to_string(), data.into(), outcome.known(), samples];
-                    row.extend([percent(&outcome.shares()), format!("{:.3}", outcome.distance())]);
-                    row
-                }),
-            ),
-            Grid::new(
-                "Private digits recovered by number of samples, 2 mixed",
-                ["samples", "equal weights, %", "distance", "random weights, %", "distance"],
-                equal.iter().zip(&random).map(|(equal, random)| {
-                    let cells = |outcome: &Outcome| {
-                        [percent(&outcome.shares()), format!("{:.3}", outcome.distance())]
-                    };
-                    let mut row = vec![equal.samples.to_string()];
-                    row.extend(cells(equal).into_iter().chain(cells(random)));
-                    row
-                }),
-            ),
-        ],
-        notes: vec![
-            format!(
-                "The adversary has the release and all public records. For each sample it knows the public \
-                 part, and the weight w of the private part. It regresses samples on public parts and \
-                 weights, by least squares with weights 1/w². It inverts the fit by the covariance of public \
-                 records (Wiener). It applies the inverse to {COUNTED} private images, each transformed \
-                 alone. An image counts as recovered within {WITHIN} of its distance from the mean of the \
-                 public records; the median distance is in the same unit. The transformation has one layer, \
-                 by approach 1, with the identity as activation."
-            ),
-            "The paper's adversary trains a network to predict the public part from the sample, and the \
-             paper shows ten images. The private part is noise in the input of this network, which biases \
-             it if private images differ from public ones. In the regression of the sample on the public \
-             part, the private part is noise in the response, which biases nothing. The figures show that \
-             the network learned little, not that little can be learned."
-                .into(),
-        ],
-        picture: Picture {
-            title: "Private images and their recovery".into(),
-            panels: panels(&outcomes, &equal, &random),
-        },
-    })
+    Ok(Found { figures, equal, random })
+}
+
+fn notes() -> Vec<String> {
+    vec![
+        format!(
+            "The adversary has the release and all public records. For each sample it knows the public \
+             part, and the weight w of the private part. It regresses samples on public parts and \
+             weights, by least squares with weights 1/w². It inverts the fit by the covariance of public \
+             records (Wiener). It applies the inverse to {COUNTED} private images, each transformed \
+             alone. An image counts as recovered within {WITHIN} of its distance from the mean of the \
+             public records; the median distance is in the same unit. The transformation has one layer, \
+             by approach 1, with the identity as activation."
+        ),
+        "The paper's adversary trains a network to predict the public part from the sample, and the \
+         paper shows ten images. The private part is noise in the input of this network, which biases \
+         it if private images differ from public ones. In the regression of the sample on the public \
+         part, the private part is noise in the response, which biases nothing. The figures show that \
+         the network learned little, not that little can be learned."
+            .into(),
+    ]
 }
 
 impl Run<'_> {
@@ -266,26 +267,60 @@ impl Run<'_> {
     }
 }
 
-/// Chart of the shares recovered by number of samples, and sheets of private and recovered digits if images
-/// are shown.
-fn panels(outcomes: &[Outcome], equal: &[Outcome], random: &[Outcome]) -> Vec<Panel> {
-    let layer = |name: &str, look, marks| Layer { name: name.into(), look, marks };
-    let curve = |outcomes: &[Outcome]| {
-        let points = outcomes.iter().map(|outcome| point(outcome.samples as f64, &outcome.shares()));
-        Marks::Curve(points.collect())
-    };
-    let allowed = equal.first().map(|outcome| [outcome.samples as f64, 100.0 * outcome.share()]);
-    let chart = Panel {
-        title: "Private digits recovered by least squares, half of all digits known".into(),
-        across: Scale::logarithmic("samples, 2 mixed"),
-        up: Scale::linear("%"),
-        layers: vec![
-            layer("equal weights", 1, curve(equal)),
-            layer("random weights", 2, curve(random)),
-            layer("allowed by Corollary 1", 3, Marks::Dots(allowed.into_iter().collect())),
-        ],
-    };
-    std::iter::once(chart).chain(outcomes.iter().filter_map(sheet)).collect()
+impl Found {
+    fn findings(&self) -> Vec<Finding> {
+        let claims = CLAIMS.iter().map(|figures| {
+            let relevant = self.figures.iter().filter(|outcome| figures.contains(&outcome.case.figure));
+            relevant.collect::<Vec<_>>()
+        });
+        let findings = claims.filter(|outcomes| !outcomes.is_empty()).map(|outcomes| finding(&outcomes));
+        let by_samples = by_samples_finding(&self.equal, &self.random);
+        findings.chain(by_samples).chain(within_budget_finding(&self.equal)).collect()
+    }
+
+    fn grids(&self) -> Vec<Grid> {
+        vec![
+            Grid::new(
+                "Private images recovered",
+                ["figure", "data", "known", "samples", "recovered, %", "median distance"],
+                self.figures.iter().map(Outcome::row),
+            ),
+            Grid::new(
+                "Private digits recovered by number of samples, 2 mixed",
+                ["samples", "equal weights, %", "distance", "random weights, %", "distance"],
+                self.equal.iter().zip(&self.random).map(|(equal, random)| {
+                    let mut row = vec![equal.samples.to_string()];
+                    row.extend(equal.cells().into_iter().chain(random.cells()));
+                    row
+                }),
+            ),
+        ]
+    }
+
+    /// Chart of the shares recovered by number of samples, and sheets of private and recovered digits if
+    /// images are shown.
+    fn picture(&self) -> Picture {
+        let layer = |name: &str, look, marks| Layer { name: name.into(), look, marks };
+        let curve = |outcomes: &[Outcome]| {
+            let points = outcomes.iter().map(|outcome| point(outcome.samples as f64, &outcome.shares()));
+            Marks::Curve(points.collect())
+        };
+        let allowed = self.equal.first().map(|outcome| [outcome.samples as f64, 100.0 * outcome.share()]);
+        let chart = Panel {
+            title: "Private digits recovered by least squares, half of all digits known".into(),
+            across: Scale::logarithmic("samples, 2 mixed"),
+            up: Scale::linear("%"),
+            layers: vec![
+                layer("equal weights", 1, curve(&self.equal)),
+                layer("random weights", 2, curve(&self.random)),
+                layer("allowed by Corollary 1", 3, Marks::Dots(allowed.into_iter().collect())),
+            ],
+        };
+        Picture {
+            title: "Private images and their recovery".into(),
+            panels: std::iter::once(chart).chain(self.figures.iter().filter_map(sheet)).collect(),
+        }
+    }
 }
 
 /// Private digits above their recovered versions, from the first trial; `None` without images.

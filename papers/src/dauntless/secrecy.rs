@@ -4,9 +4,9 @@
 use super::data::{Data, classes_of};
 use super::{against_printed, chart, percent, point, share_alike};
 use crate::gains::{self, Axis as Budgets};
-use crate::report::{Evidence, Grid};
+use crate::report::{Evidence, Finding, Grid};
 use crate::rules;
-use crate::{CurvePoint, Result, RunOptions};
+use crate::{CurvePoint, Picture, Result, RunOptions};
 use scumble_classifier::ClassifierParams;
 use scumble_core::largest;
 use scumble_dauntless::{Improvement, PerfectSecrecy, SecretMap};
@@ -63,17 +63,46 @@ fn effort(options: &RunOptions) -> Effort {
     }
 }
 
+/// Accuracies on this number of classes, one for each trial, and the accuracies that the paper prints.
+struct Found {
+    classes: usize,
+    printed: [f64; 2],
+    /// Accuracies of the network on images.
+    plain: Vec<f64>,
+    /// Accuracies of the network on the identity matrix.
+    secret: Vec<f64>,
+    /// Accuracies of ridge regression on the identity matrix.
+    ridge: Vec<f64>,
+}
+
 pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let effort = effort(options);
+    let found = measured(options, name, effort)?;
+    let header = [
+        "digits",
+        "images, printed",
+        "images",
+        "perfect secrecy, printed",
+        "perfect secrecy",
+        "perfect secrecy, ridge regression (ours)",
+    ];
+    Ok(Evidence {
+        trials: options.trainings(),
+        findings: found.iter().flat_map(Found::findings).chain([ridge_finding(&found)]).collect(),
+        grids: vec![Grid::new("Accuracy, in percent", header, found.iter().map(Found::row))],
+        notes: vec![note(effort)],
+        picture: picture(&found),
+    })
+}
+
+/// Trains on each number of classes.
+fn measured(options: &RunOptions, name: &str, effort: Effort) -> Result<Vec<Found>> {
     let data = Data::load(options, "mnist")?;
-    let (trials, effort) = (options.trainings(), effort(options));
+    let trials = options.trainings();
     (options.on_start)((PRINTED.len() * trials) as u64);
     let store = options.finished(name)?;
-    let mut findings = vec![];
-    let mut rows = vec![];
-    let mut curves = [vec![], vec![], vec![]];
-    let mut gains = vec![];
-    for (classes, printed) in PRINTED {
-        let mut found = [vec![], vec![], vec![]];
+    let found = |(classes, printed): (usize, [f64; 2])| -> Result<Found> {
+        let mut found = Found { classes, printed, plain: vec![], secret: vec![], ridge: vec![] };
         for trial in 0..trials {
             let mut stream = options.randomness(name, &[classes as u64, trial as u64]).streams().stream(0);
             let data = data.with_classes(classes, effort.each, &mut stream)?;
@@ -83,82 +112,93 @@ pub(super) fn table_1(options: &RunOptions, name: &'static str) -> Result<Eviden
             let map = secret_map(options, name, &data, trial)?;
             let [plain, secret] =
                 options.once(&store, &words, || trained(options, &map, &data, effort, trial))?;
-            found[0].push(plain);
-            found[1].push(secret);
-            found[2].push(by_ridge(&map, &data)?);
+            found.plain.push(plain);
+            found.secret.push(secret);
+            found.ridge.push(by_ridge(&map, &data)?);
             (options.on_step)();
         }
-        for (at, what) in ["images", "the identity matrix"].into_iter().enumerate() {
-            findings.push(against_printed(
-                format!("{classes} digits, a network on {what}"),
-                printed[at],
-                (&rules::AS_PRINTED, 1.0),
-                &found[at],
-                String::new(),
-            ));
-        }
-        rows.push(vec![
-            classes.to_string(),
-            format!("{:.1}", printed[0]),
-            percent(&found[0]),
-            format!("{:.1}", printed[1]),
-            percent(&found[1]),
-            percent(&found[2]),
-        ]);
-        let gained = found[2].iter().zip(&found[1]).map(|(ridge, network)| 100.0 * (ridge - network));
-        gains.push((classes as f64, gained.collect()));
-        for (curve, found) in curves.iter_mut().zip(&found) {
-            curve.push(point(classes as f64, found));
-        }
-    }
-    let printed_points = |at: usize| {
-        PRINTED
-            .iter()
-            .map(|(classes, printed)| CurvePoint { x: *classes as f64, y: printed[at], error: 0.0 })
-            .collect()
+        Ok(found)
     };
-    findings.push(gains::gain_finding(
+    PRINTED.into_iter().map(found).collect()
+}
+
+impl Found {
+    /// Findings on the printed accuracies.
+    fn findings(&self) -> [Finding; 2] {
+        let finding = |what: &str, printed: f64, shares: &[f64]| {
+            against_printed(
+                format!("{} digits, a network on {what}", self.classes),
+                printed,
+                (&rules::AS_PRINTED, 1.0),
+                shares,
+                String::new(),
+            )
+        };
+        [
+            finding("images", self.printed[0], &self.plain),
+            finding("the identity matrix", self.printed[1], &self.secret),
+        ]
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.classes.to_string(),
+            format!("{:.1}", self.printed[0]),
+            percent(&self.plain),
+            format!("{:.1}", self.printed[1]),
+            percent(&self.secret),
+            percent(&self.ridge),
+        ]
+    }
+
+    fn point(&self, shares: &[f64]) -> CurvePoint {
+        point(self.classes as f64, shares)
+    }
+
+    fn printed_point(&self, at: usize) -> CurvePoint {
+        CurvePoint { x: self.classes as f64, y: self.printed[at], error: 0.0 }
+    }
+}
+
+/// Finding on the gain of ridge regression over the network, both on the identity matrix.
+fn ridge_finding(found: &[Found]) -> Finding {
+    let gains = found.iter().map(|found| {
+        let gained = found.ridge.iter().zip(&found.secret).map(|(ridge, network)| 100.0 * (ridge - network));
+        (found.classes as f64, gained.collect::<Vec<_>>())
+    });
+    gains::gain_finding(
         &rules::GAINS,
         "ridge regression (ours) on the identity matrix instead of a network: gain in accuracy".into(),
         "a network on the identity matrix",
         ("points", BY_DIGITS),
-        &gains,
-    ));
-    let [plain, secret, ridge] = curves;
+        &gains.collect::<Vec<_>>(),
+    )
+}
+
+fn note(effort: Effort) -> String {
+    format!(
+        "The data are {} images of each digit, sampled uniformly at random, and all test images of these \
+         digits. The network has three layers of {HIDDEN:?} rectified linear units. v = 1 is added to \
+         singular values. On the identity matrix, the first layer is a table. Adam trains the table for \
+         {} epochs at a rate of {}, and the layers behind it at {}. The first weights are {} of the \
+         usual ones, because their random values stay in the model of every image. A test image is a \
+         weighted sum of rows of the table. A network that is trained in this way is almost linear.",
+        effort.each, effort.epochs, effort.table_rate, effort.learning_rate, effort.start
+    )
+}
+
+fn picture(found: &[Found]) -> Picture {
+    let curve = |name: &str, point: fn(&Found) -> CurvePoint| {
+        (name.to_owned(), found.iter().map(point).collect::<Vec<_>>())
+    };
     let curves = [
-        ("images", plain),
-        ("images, printed", printed_points(0)),
-        ("perfect secrecy", secret),
-        ("perfect secrecy, printed", printed_points(1)),
-        ("perfect secrecy, ridge regression (ours)", ridge),
-    ]
-    .map(|(name, points)| (name.to_owned(), points));
-    Ok(Evidence {
-        trials,
-        findings,
-        grids: vec![Grid::new(
-            "Accuracy, in percent",
-            [
-                "digits",
-                "images, printed",
-                "images",
-                "perfect secrecy, printed",
-                "perfect secrecy",
-                "perfect secrecy, ridge regression (ours)",
-            ],
-            rows,
-        )],
-        notes: vec![format!(
-            "The data are {} images of each digit, sampled uniformly at random, and all test images of these \
-             digits. The network has three layers of {HIDDEN:?} rectified linear units. v = 1 is added to \
-             singular values. On the identity matrix, the first layer is a table. Adam trains the table for \
-             {} epochs at a rate of {}, and the layers behind it at {}. The first weights are {} of the \
-             usual ones, because their random values stay in the model of every image. A test image is a \
-             weighted sum of rows of the table. A network that is trained in this way is almost linear.",
-            effort.each, effort.epochs, effort.table_rate, effort.learning_rate, effort.start
-        )],
-        picture: chart("Handwritten digits under perfect secrecy (Table 1)", "Networks", "digits", curves),
-    })
+        curve("images", |found| found.point(&found.plain)),
+        curve("images, printed", |found| found.printed_point(0)),
+        curve("perfect secrecy", |found| found.point(&found.secret)),
+        curve("perfect secrecy, printed", |found| found.printed_point(1)),
+        curve("perfect secrecy, ridge regression (ours)", |found| found.point(&found.ridge)),
+    ];
+    chart("Handwritten digits under perfect secrecy (Table 1)", "Networks", "digits", curves)
 }
 
 fn adam(learning_rate: f64) -> Optimiser {

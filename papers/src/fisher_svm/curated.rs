@@ -40,6 +40,21 @@ fn mu_that_leaves(share: f64) -> f64 {
     2.0 * (1.0 / share).ln().sqrt()
 }
 
+/// Scores of models learned from a curator's records, and through the paper's noise.
+struct Compared<'a> {
+    /// The paper's noise.
+    papers: &'a AtLambda,
+    /// Share of the squared error without a release that a guess by means and variances keeps after the
+    /// paper's release.
+    share: f64,
+    /// ε at which every guess keeps at least this share after the curator's release.
+    epsilon: f64,
+    /// Scores after the curator's releases at `epsilon`.
+    scores: Vec<f64>,
+    /// Scores after the curator's releases at [`STRICT`].
+    strict: Vec<f64>,
+}
+
 /// Compares a model learned from a curator's records with a model learned through the paper's Gaussian noise.
 ///
 /// The paper's noise has the largest λ of `sweep` (noise of variance 1/√λ) at which a guess by means and
@@ -59,51 +74,70 @@ pub(super) fn curator_finding(
     let Some(papers) = sweep.iter().rfind(|at| hidden(at) >= HIDDEN) else { return Ok(None) };
     let share = hidden(papers);
     let epsilon = gaussian::epsilon(mu_that_leaves(share), DELTA)?;
-    let at = |epsilon: f64| -> Result<Vec<f64>> {
-        let brief = Brief {
-            people: Some(data.table.len()),
-            ..Brief::new(data.domain.clone(), Budget::new(epsilon, DELTA)?)
+    let scores = curator_scores(options, name, data, epsilon, &score)?;
+    let strict = curator_scores(options, name, data, STRICT, &score)?;
+    Ok(Some(Compared { papers, share, epsilon, scores, strict }.finding(measure)))
+}
+
+/// Scores of models learned from the releases of a curator at `epsilon`.
+fn curator_scores(
+    options: &RunOptions,
+    name: &str,
+    data: &Data,
+    epsilon: f64,
+    score: impl Fn(&Table) -> Result<f64> + Sync,
+) -> Result<Vec<f64>> {
+    let brief = Brief {
+        people: Some(data.table.len()),
+        ..Brief::new(data.domain.clone(), Budget::new(epsilon, DELTA)?)
+    };
+    // The bound of `mu_that_leaves` holds for data sets in which one record is replaced by another.
+    let design = options.registry.get(PLUGIN)?.design(&json!({ "neighbours": "replace-one" }), &brief)?;
+    let trials = (0..options.trials().min(TRIALS) as u64).into_par_iter();
+    trials
+        .map(|trial| {
+            let mut randomness = options.randomness(name, &[u64::MAX, trial]);
+            score(&design.mechanism().release(&data.table, &mut randomness)?.table)
+        })
+        .collect()
+}
+
+impl Compared<'_> {
+    fn finding(&self, measure: &Measure) -> Finding {
+        let Self { papers, share, epsilon, scores, strict } = self;
+        let [ours, theirs, strict] =
+            [scores, &papers.scores[0], strict].map(|scores| Mean::from_values(scores));
+        let gain = match measure.better {
+            Better::More => ours.value - theirs.value,
+            Better::Less => theirs.value - ours.value,
         };
-        // The bound of `mu_that_leaves` holds for data sets in which one record is replaced by another.
-        let design = options.registry.get(PLUGIN)?.design(&json!({ "neighbours": "replace-one" }), &brief)?;
-        let trials = (0..options.trials().min(TRIALS) as u64).into_par_iter();
-        trials
-            .map(|trial| {
-                let mut randomness = options.randomness(name, &[u64::MAX, trial]);
-                score(&design.mechanism().release(&data.table, &mut randomness)?.table)
-            })
-            .collect()
-    };
-    let (scores, strict) = (at(epsilon)?, Mean::from_values(&at(STRICT)?));
-    let [ours, theirs] = [&scores, &papers.scores[0]].map(|scores| Mean::from_values(scores));
-    let gain = match measure.better {
-        Better::More => ours.value - theirs.value,
-        Better::Less => theirs.value - ours.value,
-    };
-    let error = ours.error.hypot(theirs.error);
-    let shown =
-        |mean: Mean| format!("{} ± {}", four(measure.scale * mean.value), four(measure.scale * mean.error));
-    Ok(Some(Finding {
-        what: format!(
-            "{}: records drawn from a curator's marginals ({PLUGIN} at ε = {epsilon:.2}), ours",
-            measure.name
-        ),
-        paper: format!("{} through Gaussian noise of λ = {:e}", shown(theirs), papers.lambda),
-        ours: shown(ours),
-        value: Some(measure.scale * ours.value),
-        decision: rules::CLEAR_GAIN.on(gain / error),
-        why: format!(
-            "± a standard error, of {} releases; at ε = {STRICT} it is {}. This λ is the largest at which a \
-             guess by each column's mean and spread keeps at least half of its squared error. It keeps \
-             {:.0} % of its error without a release, in squares summed over columns in their own units. The \
-             paper's release has the label in the clear; the curator's release hides it. After the curator's \
-             release, no estimate by an adversary that knows all other records keeps a smaller share in any \
-             column. The reason: μ-GDP leaves e^(−μ²/4) of the variance (δ = {DELTA:e})",
-            scores.len(),
-            shown(strict),
-            100.0 * share
-        ),
-    }))
+        let error = ours.error.hypot(theirs.error);
+        let shown = |mean: Mean| {
+            format!("{} ± {}", four(measure.scale * mean.value), four(measure.scale * mean.error))
+        };
+        Finding {
+            what: format!(
+                "{}: records drawn from a curator's marginals ({PLUGIN} at ε = {epsilon:.2}), ours",
+                measure.name
+            ),
+            paper: format!("{} through Gaussian noise of λ = {:e}", shown(theirs), papers.lambda),
+            ours: shown(ours),
+            value: Some(measure.scale * ours.value),
+            decision: rules::CLEAR_GAIN.on(gain / error),
+            why: format!(
+                "± a standard error, of {} releases; at ε = {STRICT} it is {}. This λ is the largest at \
+                 which a guess by each column's mean and spread keeps at least half of its squared error. It \
+                 keeps {:.0} % of its error without a release, in squares summed over columns in their own \
+                 units. The paper's release has the label in the clear; the curator's release hides it. \
+                 After the curator's release, no estimate by an adversary that knows all other records keeps \
+                 a smaller share in any column. The reason: μ-GDP leaves e^(−μ²/4) of the variance (δ = \
+                 {DELTA:e})",
+                scores.len(),
+                shown(strict),
+                100.0 * share
+            ),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,11 @@ use serde_json::json;
 struct Study<'a> {
     /// Name of the parameters that move.
     what: &'a str,
+    data: &'a Data,
+    /// Learns the parameters from a table with these signs.
+    learn: fn(&Table, &[f64]) -> Result<Vec<f64>>,
+    /// Number of the random draws. Studies with one number reuse each other's noise.
+    place: u64,
     proposition: &'a str,
     /// Power of q in the bound on the movement. The bound grows as q to this power times √(Tr V), with V the
     /// covariance of the noise on a record.
@@ -51,71 +56,76 @@ struct Movement {
 }
 
 pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let tumours = data::tumours(options)?;
+    let tumours = data::tumours(options)?.data;
     let loans = data::loans(options)?;
+    let studies = studies(options.quick, &tumours, &loans);
+    let steps: usize = studies.iter().map(|study| study.sizes.len() * study.lambdas.len()).sum();
+    (options.on_start)((steps * options.trials()) as u64);
+    let moved: Vec<Vec<Movement>> =
+        studies.iter().map(|study| study.run(options, name)).collect::<Result<_>>()?;
+    let measured = || studies.iter().zip(&moved);
+    let mut notes = vec![about_fits(&tumours, &loans)];
+    notes.extend(measured().map(|(study, moved)| study.by_records(moved)));
+    notes.extend(measured().filter_map(|(study, moved)| study.through_more_noise(moved)));
+    Ok(Evidence {
+        trials: options.trials(),
+        findings: measured().map(|(study, moved)| study.finding(moved)).collect(),
+        grids: measured().map(|(study, moved)| study.grid(moved)).collect(),
+        notes,
+        picture: Picture {
+            title: "Movement of learned models (Propositions 2.3 and 2.11)".into(),
+            panels: measured().map(|(study, moved)| study.panel(moved)).collect(),
+        },
+    })
+}
+
+fn studies<'a>(quick: bool, tumours: &'a Data, loans: &'a Data) -> [Study<'a>; 3] {
     let machine_study = Study {
         what: "(α, β) of a machine on WDBC",
+        data: tumours,
+        learn: |table, signs| Ok(parameters(&learned(table, signs)?, table.records(), &[])),
+        place: 0,
         proposition: "Proposition 2.3: no faster than √(q·Tr V)",
         power_of_q: 0.5,
-        sizes: if options.quick { &[142, 284, 569] } else { &[71, 142, 284, 569] },
-        lambdas: if options.quick { &[1e8, 1e12] } else { &[1e2, 1e4, 1e6, 1e8, 1e10] },
+        sizes: if quick { &[142, 284, 569] } else { &[71, 142, 284, 569] },
+        lambdas: if quick { &[1e8, 1e12] } else { &[1e2, 1e4, 1e6, 1e8, 1e10] },
         small: 1e6,
     };
-    let with_slacks = Study { what: "(α, β, ξ) of the same machine", ..machine_study };
+    // This study reuses the noise of the first study. It trains each machine again, which is cheap.
+    let with_slacks = Study {
+        what: "(α, β, ξ) of the same machine",
+        learn: |table, signs| Ok(parameters(&learned(table, signs)?, table.records(), signs)),
+        ..machine_study
+    };
     let regression_study = Study {
         what: "φ of a ridge regression on Lending Club",
+        data: loans,
+        learn: |table, _| Ok(regression(table)?.to_vec()),
+        place: 1,
         proposition: "Proposition 2.11: no faster than q·√(Tr V)",
         power_of_q: 1.0,
-        sizes: if options.quick { &[500, 1_000, 2_000] } else { &[1_250, 5_000, 20_000, 42_535] },
-        lambdas: if options.quick { &[1e16, 1e20] } else { &[1e10, 1e13, 1e16, 1e18, 1e20] },
+        sizes: if quick { &[500, 1_000, 2_000] } else { &[1_250, 5_000, 20_000, 42_535] },
+        lambdas: if quick { &[1e16, 1e20] } else { &[1e10, 1e13, 1e16, 1e18, 1e20] },
         small: 1e16,
     };
-    let steps = [&machine_study, &with_slacks, &regression_study].map(|s| s.sizes.len() * s.lambdas.len());
-    (options.on_start)((steps.iter().sum::<usize>() * options.trials()) as u64);
-    let machines = |slacks: bool| {
-        move |original: &Data| {
-            // The released records keep the signs of the original records.
-            let signs = Labelled::new(original.clone()).signs;
-            let learn = move |table: &Table| -> Result<Vec<f64>> {
-                let learned = machine(table.records(), &signs, TOLERANCE)?;
-                Ok(parameters(&learned, table.records(), if slacks { &signs } else { &[] }))
-            };
-            let before = learn(&original.table)?;
-            Ok(move |released: &Table| Ok(distance(&before, &learn(released)?)))
-        }
-    };
-    let regressions = |original: &Data| {
-        let before = regression(&original.table)?.to_vec();
-        Ok(move |released: &Table| Ok(distance(&before, &regression(released)?.to_vec())))
-    };
-    let moved = [
-        machine_study.run(options, name, 0, &tumours.data, machines(false))?,
-        // This study reuses the noise of the first study. It trains each machine again, which is cheap.
-        with_slacks.run(options, name, 0, &tumours.data, machines(true))?,
-        regression_study.run(options, name, 1, &loans, regressions)?,
-    ];
-    let studies = [(&machine_study, &moved[0]), (&with_slacks, &moved[1]), (&regression_study, &moved[2])];
-    let mut notes = vec![format!(
+    [machine_study, with_slacks, regression_study]
+}
+
+fn learned(table: &Table, signs: &[f64]) -> Result<Machine> {
+    machine(table.records(), signs, TOLERANCE)
+}
+
+/// Note on how the exponents are fitted, and to which records.
+fn about_fits(tumours: &Data, loans: &Data) -> String {
+    format!(
         "Exponents are least-squares fits of ln ‖φ̄ − φ‖₂ to ln q and ln Tr V at small noise, ± a standard \
          error over trials. The first q records are those of one shuffle: of {} tumours, as measured, and of \
          {} loans, scaled to [0, 1]. The last column is a lower bound on c: the median over √2 times the \
          bound's growth. The propositions state that a data set has a constant c. More records are another \
          data set, so growth with q tests neither proposition.",
-        tumours.data.table.len(),
+        tumours.table.len(),
         loans.table.len()
-    )];
-    notes.extend(studies.iter().map(|(study, moved)| study.by_records(moved)));
-    notes.extend(studies.iter().filter_map(|(study, moved)| study.through_more_noise(moved)));
-    Ok(Evidence {
-        trials: options.trials(),
-        findings: studies.iter().map(|(study, moved)| study.finding(moved)).collect(),
-        grids: studies.iter().map(|(study, moved)| study.grid(moved)).collect(),
-        notes,
-        picture: Picture {
-            title: "Movement of learned models (Propositions 2.3 and 2.11)".into(),
-            panels: studies.iter().map(|(study, moved)| study.panel(moved)).collect(),
-        },
-    })
+    )
 }
 
 /// Parameters of equation (7) of Farokhi: the weights α, the bias β and, if `signs` is not empty, the least
@@ -134,34 +144,29 @@ fn distance(one: &[f64], other: &[f64]) -> f64 {
 impl Study<'_> {
     /// Measures the movement at every number q of records and every noise parameter λ, on the first q records
     /// of one shuffle.
-    fn run<D: Fn(&Table) -> Result<f64> + Sync>(
-        &self,
-        options: &RunOptions,
-        name: &str,
-        place: u64,
-        data: &Data,
-        learn: impl Fn(&Data) -> Result<D>,
-    ) -> Result<Vec<Movement>> {
-        let mut rows: Vec<usize> = (0..data.table.len()).collect();
-        rows.shuffle(&mut options.randomness(name, &[place]).streams().stream(0));
+    fn run(&self, options: &RunOptions, name: &str) -> Result<Vec<Movement>> {
+        let Data { table, domain } = self.data;
+        let mut rows: Vec<usize> = (0..table.len()).collect();
+        rows.shuffle(&mut options.randomness(name, &[self.place]).streams().stream(0));
         let mut moved = vec![];
         for &records in self.sizes {
-            let some = data.select(&rows[..records.min(rows.len())])?;
-            let moves = learn(&some)?;
+            // The released records keep the signs of the original records.
+            let some = Labelled::new(self.data.select(&rows[..records.min(rows.len())])?);
+            let before = (self.learn)(&some.data.table, &some.signs)?;
             for &lambda in self.lambdas {
-                let mechanism =
-                    design(options, "fisher-gaussian", &json!({ "lambda": lambda }), &data.domain)?;
-                let trials = (0..options.trials() as u64).into_par_iter().map(|trial| {
-                    let draw = [place, records as u64, lambda.to_bits(), trial];
-                    let released = mechanism.release(&some.table, &mut options.randomness(name, &draw))?;
-                    let moved = moves(&released.table);
+                let mechanism = design(options, "fisher-gaussian", &json!({ "lambda": lambda }), domain)?;
+                let trials = (0..options.trials() as u64).into_par_iter().map(|trial| -> Result<f64> {
+                    let draw = [self.place, records as u64, lambda.to_bits(), trial];
+                    let released =
+                        mechanism.release(&some.data.table, &mut options.randomness(name, &draw))?;
+                    let after = (self.learn)(&released.table, &some.signs);
                     (options.on_step)();
-                    moved
+                    Ok(distance(&before, &after?))
                 });
                 moved.push(Movement {
                     records,
                     lambda,
-                    trace: data.table.columns().len() as f64 / lambda.sqrt(),
+                    trace: table.columns().len() as f64 / lambda.sqrt(),
                     distances: trials.collect::<Result<_>>()?,
                 });
             }

@@ -1,7 +1,8 @@
 //! Questions beyond the Cramér–Rao bound: the errors of a biased guess and of every guess, and the
 //! identification of records. The Gaussian noise has variance 1/√λ for the noise parameter λ.
 
-use super::{cramer_rao, data, design};
+use super::data::{self, Data};
+use super::{cramer_rao, design};
 use crate::accounting::mutual_information;
 use crate::report::{Evidence, four};
 use crate::rules;
@@ -9,7 +10,7 @@ use crate::trials::Mean;
 use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
-use scumble_core::{Domain, Table};
+use scumble_core::Domain;
 use serde_json::json;
 
 /// Errors of guesses about released records, at one value of the noise parameter λ.
@@ -103,65 +104,77 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
     let exponents: Vec<i32> =
         if options.quick { vec![-14, -8, -2, 4] } else { (-14..=8).step_by(2).collect() };
     let tumours = data::tumours(options)?.data;
-    let records = tumours.table.records();
-    let known = Known::from_records(records);
-    let features = tumours.domain.features();
+    let known = Known::from_records(tumours.table.records());
     (options.on_start)((exponents.len() * options.trials()) as u64);
-    let mut all = vec![];
-    for (at, exponent) in exponents.iter().enumerate() {
-        let lambda = 10f64.powi(*exponent);
-        let noise = 1.0 / lambda.sqrt();
-        let mechanism = design(options, "fisher-gaussian", &json!({ "lambda": lambda }), &tumours.domain)?;
-        let guarantee = mechanism.guarantee();
-        let bound = cramer_rao("fisher-gaussian", &guarantee)?;
-        let trials: Vec<[f64; 3]> = (0..options.trials() as u64)
-            .into_par_iter()
-            .map(|trial| {
-                let mut randomness = options.randomness(name, &[at as u64, trial]);
-                let released: Table = mechanism.release(&tumours.table, &mut randomness)?.table;
-                let released = released.records();
-                (options.on_step)();
-                Ok([
-                    mean_square(released, records),
-                    mean_square(&known.guess(released, noise), records),
-                    identification_rate(records, released),
-                ])
-            })
-            .collect::<Result<_>>()?;
-        let trial_values = |part: usize| trials.iter().map(|trial| trial[part]).collect();
-        all.push(Guessed {
-            lambda,
-            claimed: bound.error(),
-            any_guess: bound.worst_case_error_bound(&tumours.domain),
-            unbiased: trial_values(0),
-            biased: trial_values(1),
-            worst: known.worst(features, noise),
-            identified: trial_values(2),
-            ceiling: mutual_information::posterior_success(known.nats(noise)?, 1.0 / records.nrows() as f64)?,
-        });
-    }
+    let lambdas = exponents.iter().map(|exponent| 10f64.powi(*exponent));
+    let all = (0..).zip(lambdas).map(|place| Guessed::measure(options, name, &tumours, &known, place));
+    let all: Vec<Guessed> = all.collect::<Result<_>>()?;
     Ok(Evidence {
         trials: options.trials(),
-        findings: vec![unbiased(&all), biased(&all), every(&all), identified(&all, records.nrows())],
+        findings: vec![unbiased(&all), biased(&all), every(&all), identified(&all, tumours.table.len())],
         grids: vec![grid(&all)],
-        notes: vec![
-            "Records are unscaled, with each number between 0 and 5,000. The biased guess knows each \
-             column's mean and spread among the 569 tumours, and is the linear guess of least error. The \
-             error of every guess about some record has two lower bounds, and the larger one applies. The \
-             first is the inequality of van Trees (Gill and Levit 1995) for the prior of least information \
-             on each column. The second is that of Le Cam for two values. The card of fisher-gaussian states \
-             both bounds."
-                .into(),
-            "The attack chooses the nearest of the 569 tumours. Even for an adversary that knows them all, \
-             the nats of a release, ½ Σ ln(1 + s²/σ²), bound the success. The bound is Fano's inequality in \
-             its sharper form KL(success ‖ 1/569) ≤ nats, as Guo and others (2023) use it for reconstruction."
-                .into(),
-        ],
+        notes: notes(),
         picture: Picture {
             title: "Guesses of tumours (WDBC) and their bounds".into(),
             panels: vec![errors(&all), successes(&all)],
         },
     })
+}
+
+impl Guessed {
+    /// Measures all guesses about releases of `tumours` at `lambda`, the value number `at`.
+    fn measure(
+        options: &RunOptions,
+        name: &str,
+        tumours: &Data,
+        known: &Known,
+        (at, lambda): (u64, f64),
+    ) -> Result<Self> {
+        let Data { table, domain } = tumours;
+        let records = table.records();
+        let noise = 1.0 / lambda.sqrt();
+        let mechanism = design(options, "fisher-gaussian", &json!({ "lambda": lambda }), domain)?;
+        let guarantee = mechanism.guarantee();
+        let bound = cramer_rao("fisher-gaussian", &guarantee)?;
+        let trials = (0..options.trials() as u64).into_par_iter().map(|trial| {
+            let released = mechanism.release(table, &mut options.randomness(name, &[at, trial]))?.table;
+            let released = released.records();
+            (options.on_step)();
+            Ok([
+                mean_square(released, records),
+                mean_square(&known.guess(released, noise), records),
+                identification_rate(records, released),
+            ])
+        });
+        let trials: Vec<[f64; 3]> = trials.collect::<Result<_>>()?;
+        let trial_values = |part: usize| trials.iter().map(|trial| trial[part]).collect();
+        Ok(Self {
+            lambda,
+            claimed: bound.error(),
+            any_guess: bound.worst_case_error_bound(domain),
+            unbiased: trial_values(0),
+            biased: trial_values(1),
+            worst: known.worst(domain.features(), noise),
+            identified: trial_values(2),
+            ceiling: mutual_information::posterior_success(known.nats(noise)?, 1.0 / records.nrows() as f64)?,
+        })
+    }
+}
+
+fn notes() -> Vec<String> {
+    vec![
+        "Records are unscaled, with each number between 0 and 5,000. The biased guess knows each \
+         column's mean and spread among the 569 tumours, and is the linear guess of least error. The \
+         error of every guess about some record has two lower bounds, and the larger one applies. The \
+         first is the inequality of van Trees (Gill and Levit 1995) for the prior of least information \
+         on each column. The second is that of Le Cam for two values. The card of fisher-gaussian states \
+         both bounds."
+            .into(),
+        "The attack chooses the nearest of the 569 tumours. Even for an adversary that knows them all, \
+         the nats of a release, ½ Σ ln(1 + s²/σ²), bound the success. The bound is Fano's inequality in \
+         its sharper form KL(success ‖ 1/569) ≤ nats, as Guo and others (2023) use it for reconstruction."
+            .into(),
+    ]
 }
 
 fn unbiased(all: &[Guessed]) -> Finding {

@@ -1,9 +1,11 @@
 //! Section 3.2.1 of Farokhi: correlated noise on breast tumours that leaves the machine unchanged.
 
-use super::{RHO, THETA, data, design, least_error_of_correlated, sharp_machine};
+use super::data::{self, Labelled};
+use super::{RHO, THETA, design, least_error_of_correlated, sharp_machine};
 use crate::report::{Evidence, four};
 use crate::rules;
 use crate::{CurvePoint, Finding, Grid, Layer, Marks, Panel, Picture, Result, RunOptions, Scale};
+use scumble_core::Table;
 use scumble_kkt::Machine;
 
 use serde_json::json;
@@ -14,23 +16,62 @@ const VARIANCE: f64 = 100.0;
 /// Lower bound on the squared error that the paper prints, divided by the noise variance m.
 const PRINTED: f64 = 28.4;
 
-pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    (options.on_start)(2);
-    let tumours = data::tumours(options)?;
-    let (table, signs) = (&tumours.data.table, &tumours.signs);
-    let before = sharp_machine(table.records(), signs)?;
-    (options.on_step)();
-    let parameters = json!({ "theta": THETA, "rho": RHO, "variance": VARIANCE });
-    let mechanism = design(options, "fisher-correlated", &parameters, &tumours.data.domain)?;
-    let released = mechanism.release(table, &mut options.randomness(name, &[]))?.table;
-    let after = sharp_machine(released.records(), signs)?;
-    (options.on_step)();
+/// Machines learned from the tumours before and after a release with correlated noise.
+struct Found {
+    columns: Vec<String>,
+    before: Machine,
+    after: Machine,
+    /// Root mean square over the records of the distance by which the release moves a record.
+    moved: f64,
+}
 
-    let bound = least_error_of_correlated(1.0, table.columns().len(), &before.multipliers);
-    let (change, largest) = (largest_change(&before, &after), largest_coefficient(&before));
-    let noise = released.records() - table.records();
-    let moved = (noise.iter().map(|x| x * x).sum::<f64>() / noise.nrows() as f64).sqrt();
-    let findings = vec![
+pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let found = Found::measure(options, name)?;
+    Ok(Evidence {
+        trials: 1,
+        findings: vec![found.least_error(), found.same_machine()],
+        grids: vec![found.coefficients()],
+        notes: found.notes(),
+        picture: found.picture(),
+    })
+}
+
+/// Releases `labelled` with correlated noise of this `variance`, and learns a machine from the release.
+pub(super) fn after_release(
+    options: &RunOptions,
+    name: &str,
+    labelled: &Labelled,
+    variance: f64,
+) -> Result<(Table, Machine)> {
+    let Labelled { data, signs } = labelled;
+    let parameters = json!({ "theta": THETA, "rho": RHO, "variance": variance });
+    let mechanism = design(options, "fisher-correlated", &parameters, &data.domain)?;
+    let released = mechanism.release(&data.table, &mut options.randomness(name, &[]))?.table;
+    let learned = sharp_machine(released.records(), signs)?;
+    Ok((released, learned))
+}
+
+impl Found {
+    fn measure(options: &RunOptions, name: &str) -> Result<Self> {
+        (options.on_start)(2);
+        let tumours = data::tumours(options)?;
+        let table = &tumours.data.table;
+        let before = sharp_machine(table.records(), &tumours.signs)?;
+        (options.on_step)();
+        let (released, after) = after_release(options, name, &tumours, VARIANCE)?;
+        (options.on_step)();
+        let noise = released.records() - table.records();
+        let moved = (noise.iter().map(|x| x * x).sum::<f64>() / noise.nrows() as f64).sqrt();
+        Ok(Self { columns: table.columns().to_vec(), before, after, moved })
+    }
+
+    /// Lower bound on the squared error, divided by the noise variance m.
+    fn bound(&self) -> f64 {
+        least_error_of_correlated(1.0, self.columns.len(), &self.before.multipliers)
+    }
+
+    fn least_error(&self) -> Finding {
+        let bound = self.bound();
         Finding {
             what: "min E‖x − x̂‖², per m".into(),
             paper: format!("≥ {PRINTED}"),
@@ -38,9 +79,17 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
             value: Some(bound),
             decision: rules::IN_PRINTED_DIGITS.on(bound - PRINTED),
             why: String::new(),
-        },
+        }
+    }
+
+    fn same_machine(&self) -> Finding {
+        let (change, largest) =
+            (largest_change(&self.before, &self.after), largest_coefficient(&self.before));
         Finding {
-            what: format!("the classifier at m = {VARIANCE}, where E‖x − x̂‖² ≥ {}", four(VARIANCE * bound)),
+            what: format!(
+                "the classifier at m = {VARIANCE}, where E‖x − x̂‖² ≥ {}",
+                four(VARIANCE * self.bound())
+            ),
             paper: "remains exactly the same".into(),
             ours: format!(
                 "no coefficient (α and β) changes by more than {change:.1e}, which is {:.1e} of the largest, \
@@ -53,31 +102,41 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
             why: "columns reach 4,254, and floating-point numbers determine the machine no better than this \
                 tolerance"
                 .into(),
-        },
-    ];
-    let shares = sorted_shares(&before);
-    let points = shares.iter().zip(1..);
-    let points = points.map(|(share, place)| CurvePoint {
-        x: f64::from(place),
-        y: (table.columns().len() as f64 - 1.0) * (1.0 - share),
-        error: 0.0,
-    });
-    Ok(Evidence {
-        trials: 1,
-        findings,
-        grids: vec![coefficients(table.columns(), &before, &after)],
-        notes: vec![
+        }
+    }
+
+    fn coefficients(&self) -> Grid {
+        let row = |name: &str, a: f64, b: f64| {
+            vec![name.to_owned(), format!("{a:.8}"), format!("{b:.8}"), format!("{:.1e}", (a - b).abs())]
+        };
+        let weights = self.columns.iter().zip(self.before.weights.iter().zip(&self.after.weights));
+        let mut rows: Vec<_> = weights.map(|(name, (a, b))| row(name, *a, *b)).collect();
+        rows.push(row("β", self.before.bias, self.after.bias));
+        let header = ["coefficient", "original data", "noisy data", "change"];
+        Grid::new(format!("The machine before and after noise of m = {VARIANCE}"), header, rows)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        vec![
             format!(
                 "Records are unscaled, malignant is +1, θ = 1 and ρ = 0.01. Of the 569 records, {} are \
                  support vectors. A record moves by {} on average (root mean square over its 30 numbers).",
-                shares.len(),
-                four(moved)
+                sorted_shares(&self.before).len(),
+                four(self.moved)
             ),
             "The bound is for an adversary that knows no record. An adversary that knows all other records \
              can compute a support vector exactly."
                 .into(),
-        ],
-        picture: Picture {
+        ]
+    }
+
+    fn picture(&self) -> Picture {
+        let points = (1..).zip(sorted_shares(&self.before)).map(|(place, share)| CurvePoint {
+            x: f64::from(place),
+            y: (self.columns.len() as f64 - 1.0) * (1.0 - share),
+            error: 0.0,
+        });
+        Picture {
             title: "Correlated noise on WDBC: the guarantee of each support vector".into(),
             panels: vec![Panel {
                 title: "(p − 1)(1 − bᵢ²/bᵀb), the least squared error per m".into(),
@@ -88,8 +147,8 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
                     Layer { name: "ours".into(), look: 0, marks: Marks::Curve(points.collect()) },
                 ],
             }],
-        },
-    })
+        }
+    }
 }
 
 /// Largest absolute change of a coefficient, including the bias β.
@@ -109,15 +168,4 @@ fn sorted_shares(machine: &Machine) -> Vec<f64> {
     let mut shares: Vec<f64> = squares().map(|square| square / total).filter(|share| *share > 1e-9).collect();
     shares.sort_by(|a, b| b.total_cmp(a));
     shares
-}
-
-fn coefficients(columns: &[String], before: &Machine, after: &Machine) -> Grid {
-    let row = |name: &str, a: f64, b: f64| {
-        vec![name.to_owned(), format!("{a:.8}"), format!("{b:.8}"), format!("{:.1e}", (a - b).abs())]
-    };
-    let weights = columns.iter().zip(before.weights.iter().zip(&after.weights));
-    let mut rows: Vec<_> = weights.map(|(name, (a, b))| row(name, *a, *b)).collect();
-    rows.push(row("β", before.bias, after.bias));
-    let header = ["coefficient", "original data", "noisy data", "change"];
-    Grid::new(format!("The machine before and after noise of m = {VARIANCE}"), header, rows)
 }

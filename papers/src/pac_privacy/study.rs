@@ -105,13 +105,6 @@ impl Noise {
     }
 }
 
-/// Adds normal noise with the standard deviations `scales` to `values`. It serves a study of noise sizes, and
-/// gives its result no guarantee.
-fn noisy(values: &[f64], scales: &[f64], stream: &mut Stream) -> Vec<f64> {
-    let pairs = values.iter().zip(scales);
-    pairs.map(|(value, scale)| value + scale * stream.sample::<f64, _>(StandardNormal)).collect()
-}
-
 /// Function from rows of the training records to the values of a statistic.
 pub(super) type Values<'i> = Box<dyn Fn(&[usize]) -> Result<Vec<f64>> + 'i>;
 
@@ -158,61 +151,106 @@ pub(super) struct Found {
 
 const NOISES: [Noise; 3] = [Noise::Theorem, Noise::Equal, Noise::Code];
 
-/// Runs the trials of `statistic`.
-pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
-    let trials = options.trials().min(TRIALS);
-    let Sizes { sets: m, scored, attacked } = Sizes::from_options(options);
-    struct TrialScores {
-        values: usize,
-        squared_roots: f64,
-        equal_noise_ratio: f64,
-        clean: f64,
-        right: Vec<[f64; 3]>,
-        attacks: Option<[HalfInference; 2]>,
-    }
-    let run_trial = |trial: usize| -> Result<TrialScores> {
-        let irises = Irises::load(options, options.randomness(name, &[trial as u64]))?;
-        let mut stream = options.randomness(name, &[trial as u64, 1]).streams().stream(0);
+/// A split of the irises, and the values of a statistic for each half of the training records.
+struct Trial<'s> {
+    statistic: &'s Statistic,
+    irises: Irises,
+    sets: Vec<Vec<usize>>,
+    candidates: Vec<Vec<f64>>,
+    stream: Stream,
+}
+
+struct TrialScores {
+    values: usize,
+    squared_roots: f64,
+    equal_noise_ratio: f64,
+    clean: f64,
+    right: Vec<[f64; 3]>,
+    attacks: Option<[HalfInference; 2]>,
+}
+
+impl<'s> Trial<'s> {
+    fn new(options: &RunOptions, name: &str, statistic: &'s Statistic, trial: u64) -> Result<Self> {
+        let irises = Irises::load(options, options.randomness(name, &[trial]))?;
+        let mut stream = options.randomness(name, &[trial, 1]).streams().stream(0);
+        let m = Sizes::from_options(options).sets;
         let sets: Vec<Vec<usize>> = halves(irises.training.nrows(), m, &mut stream).collect();
         let values_of = (statistic.compute)(&irises)?;
         let candidates = sets.iter().map(|rows| values_of(rows)).collect::<Result<Vec<Vec<f64>>>>()?;
-        let clean = candidates.iter().map(|values| (statistic.right)(&irises, values)).sum::<f64>();
-        let mut right = vec![];
-        for nats in NATS {
-            let mut shares = [0.0; 3];
-            for (noise, share) in NOISES.iter().zip(&mut shares) {
-                let scales = noise.scales(&candidates, nats)?;
+        drop(values_of);
+        Ok(Self { statistic, irises, sets, candidates, stream })
+    }
+
+    /// Draws the index of a half, and adds normal noise with the standard deviations `scales` to the values
+    /// of this half. It serves a study of noise sizes, and gives its result no guarantee.
+    fn draw(&mut self, scales: &[f64]) -> (usize, Vec<f64>) {
+        let taken = self.stream.gen_range(0..self.candidates.len());
+        let pairs = self.candidates[taken].iter().zip(scales);
+        let noisy = pairs.map(|(value, scale)| value + scale * self.stream.sample::<f64, _>(StandardNormal));
+        (taken, noisy.collect())
+    }
+
+    fn right(&self, values: &[f64]) -> f64 {
+        (self.statistic.right)(&self.irises, values)
+    }
+
+    /// Share of test records classified correctly without noise.
+    fn clean(&self) -> f64 {
+        let right = self.candidates.iter().map(|values| self.right(values)).sum::<f64>();
+        right / self.candidates.len() as f64
+    }
+
+    /// Share of test records that `scored` releases classify correctly, for each of [`NATS`] and each noise.
+    fn noisy(&mut self, scored: usize) -> Result<Vec<[f64; 3]>> {
+        let mut right = vec![[0.0; 3]; NATS.len()];
+        for (nats, shares) in NATS.iter().zip(&mut right) {
+            for (noise, share) in NOISES.iter().zip(shares) {
+                let scales = noise.scales(&self.candidates, *nats)?;
                 for _ in 0..scored {
-                    let taken = stream.gen_range(0..m);
-                    let released = noisy(&candidates[taken], &scales, &mut stream);
-                    *share += (statistic.right)(&irises, &released) / scored as f64;
+                    let (_, released) = self.draw(&scales);
+                    *share += self.right(&released) / scored as f64;
                 }
             }
-            right.push(shares);
         }
-        let attacks = (trial == 0).then(|| -> Result<[HalfInference; 2]> {
-            let mut attack = |noise: Noise| -> Result<HalfInference> {
-                let scales = noise.scales(&candidates, PRINTED)?;
-                let mut draw = || {
-                    let taken = stream.gen_range(0..m);
-                    (taken, noisy(&candidates[taken], &scales, &mut stream))
-                };
-                let draws = (0..attacked).map(|_| draw()).collect();
-                let halved = Halved { sets: sets.clone(), values: candidates.clone(), scales, draws };
-                Ok(infer_half(&halved, irises.training.nrows(), FALSE_ALARM))
-            };
-            Ok([attack(Noise::Theorem)?, attack(Noise::Code)?])
-        });
-        (options.on_step)();
-        Ok(TrialScores {
-            values: candidates[0].len(),
-            squared_roots: squared_roots(&candidates),
-            equal_noise_ratio: equal_noise_ratio(&candidates),
-            clean: clean / m as f64,
-            right,
-            attacks: attacks.transpose()?,
-        })
-    };
+        Ok(right)
+    }
+
+    /// Attacks `attacked` releases at [`PRINTED`] nats.
+    fn attack(&mut self, noise: Noise, attacked: usize) -> Result<HalfInference> {
+        let scales = noise.scales(&self.candidates, PRINTED)?;
+        let draws = (0..attacked).map(|_| self.draw(&scales)).collect();
+        let halved = Halved { sets: self.sets.clone(), values: self.candidates.clone(), scales, draws };
+        Ok(infer_half(&halved, self.irises.training.nrows(), FALSE_ALARM))
+    }
+}
+
+fn trial_scores(
+    options: &RunOptions,
+    name: &str,
+    statistic: &Statistic,
+    number: usize,
+) -> Result<TrialScores> {
+    let Sizes { scored, attacked, .. } = Sizes::from_options(options);
+    let mut trial = Trial::new(options, name, statistic, number as u64)?;
+    let right = trial.noisy(scored)?;
+    let attacks = (number == 0).then(|| -> Result<[HalfInference; 2]> {
+        Ok([trial.attack(Noise::Theorem, attacked)?, trial.attack(Noise::Code, attacked)?])
+    });
+    (options.on_step)();
+    Ok(TrialScores {
+        values: trial.candidates[0].len(),
+        squared_roots: squared_roots(&trial.candidates),
+        equal_noise_ratio: equal_noise_ratio(&trial.candidates),
+        clean: trial.clean(),
+        right,
+        attacks: attacks.transpose()?,
+    })
+}
+
+/// Runs the trials of `statistic`.
+pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> Result<Found> {
+    let run_trial = |trial: usize| trial_scores(options, name, statistic, trial);
+    let trials = options.trials().min(TRIALS);
     let all = (0..trials).into_par_iter().map(run_trial).collect::<Result<Vec<TrialScores>>>()?;
     let budget_shares = |at: usize| {
         [0, 1, 2].map(|noise| all.iter().map(|trial| trial.right[at][noise]).collect::<Vec<f64>>())
@@ -228,6 +266,34 @@ pub(super) fn found(options: &RunOptions, name: &str, statistic: &Statistic) -> 
         right: (0..NATS.len()).map(budget_shares).collect(),
         attacks: all.into_iter().find_map(|trial| trial.attacks).unwrap_or_default(),
     })
+}
+
+impl Found {
+    /// Names of the statistic under each noise.
+    fn names(&self) -> [String; 3] {
+        ["theorem", "equal", "published code"].map(|noise| format!("{}, {noise}", self.name))
+    }
+
+    /// Curves of the accuracy under each noise. The first has the look `look`.
+    fn curves(&self, look: usize) -> impl Iterator<Item = Layer> {
+        let named = self.names().into_iter().enumerate();
+        named.map(move |(noise, name)| {
+            accuracy_curve(&name, look + noise, self.right.iter().map(|shares| &shares[noise]))
+        })
+    }
+
+    /// Loss of accuracy in percentage points by one of the [`NOISES`], at the budget `at` of [`NATS`].
+    fn loss(&self, at: usize, noise: usize) -> Mean {
+        let pairs = self.clean.iter().zip(&self.right[at][noise]);
+        Mean::from_values(&pairs.map(|(clean, noisy)| 100.0 * (clean - noisy)).collect::<Vec<_>>())
+    }
+}
+
+/// Curve of the accuracy in per cent by nats. `shares` holds the accuracies of the trials for each of
+/// [`NATS`].
+fn accuracy_curve<'v>(name: &str, look: usize, shares: impl Iterator<Item = &'v Vec<f64>>) -> Layer {
+    let percent = |values: &Vec<f64>| values.iter().map(|value| 100.0 * value).collect::<Vec<f64>>();
+    curve(name, look, NATS.into_iter().zip(shares.map(percent)))
 }
 
 /// Upper bound on the success of a guess of membership at a leakage of `nats`.
@@ -287,6 +353,20 @@ fn leakage_finding(statistics: &[&Found], which: usize, (noise, why): (&str, &st
     })
 }
 
+/// Findings on the leakage of `statistics` under the noise of the theorem and of the published code. The
+/// released half is one of `sets`.
+fn leakage_findings(statistics: &[&Found], sets: usize) -> Result<[Finding; 2]> {
+    let attacked = format!(
+        "an attack on the first trial, by an adversary that knows all records and all {sets} halves; the \
+         lower bound is wrong with a probability of one in 1,000"
+    );
+    let why = "the code uses the variance as a standard deviation (errata P1)";
+    Ok([
+        leakage_finding(statistics, 0, ("of the theorem", &attacked))?,
+        leakage_finding(statistics, 1, ("of the published code", why))?,
+    ])
+}
+
 /// Gain of the first list of `pairs_at` over the second in each trial, at each budget, in percentage points.
 fn gains(pairs_at: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>)> {
     let at = |(at, nats): (usize, &f64)| {
@@ -297,6 +377,62 @@ fn gains(pairs_at: impl Fn(usize) -> (Vec<f64>, Vec<f64>)) -> Vec<(f64, Vec<f64>
 }
 
 const BY_NATS: Axis = Axis { symbol: "nats", before: false };
+
+/// Finding on the `claim` that the statistic `stable` needs less noise than `other`.
+fn stability_finding(stable: &Found, other: &Found, claim: &str) -> Finding {
+    gain_finding(
+        &rules::CLAIMED_GAIN,
+        format!("{} against {}: gain in accuracy", stable.name, other.name),
+        claim,
+        ("points", BY_NATS),
+        &gains(|at| (stable.right[at][0].clone(), other.right[at][0].clone())),
+    )
+}
+
+fn equal_noise_finding(found: &Found) -> Finding {
+    let mut finding = gain_finding(
+        &rules::CLAIMED_GAIN,
+        format!(
+            "{}: gain in accuracy by noise that differs from value to value, against equal noise",
+            found.name
+        ),
+        "noise that differs has substantive benefits",
+        ("points", BY_NATS),
+        &gains(|at| (found.right[at][0].clone(), found.right[at][1].clone())),
+    );
+    let more = Mean::from_values(&found.equal_noise_ratio);
+    finding.why += &format!(
+        "; the variances of equal noise sum to {} ± {} times the sum for the theorem's noise",
+        four(more.value),
+        four(more.error)
+    );
+    finding
+}
+
+/// Finding on the loss of accuracy at [`MEANINGFUL`] nats.
+fn loss_finding(found: &Found) -> Result<Finding> {
+    let at = NATS.iter().position(|nats| *nats == MEANINGFUL).unwrap_or(0);
+    let (loss, by_code) = (found.loss(at, 0), found.loss(at, 2));
+    Ok(Finding {
+        what: format!("{}: loss of accuracy at {MEANINGFUL} nats", found.name),
+        paper: "meaningful guarantees with small losses of accuracy".into(),
+        ours: format!(
+            "{} ± {} points of {:.1} %",
+            four(loss.value),
+            four(loss.error),
+            100.0 * Mean::from_values(&found.clean).value
+        ),
+        value: Some(loss.value),
+        decision: rules::SMALL_LOSS.on(loss.value),
+        why: format!(
+            "at this bound, a guess of membership has an accuracy of at most {:.1} %; with the noise of the \
+             published code, the loss is {} ± {} points",
+            100.0 * bound(MEANINGFUL)?,
+            four(by_code.value),
+            four(by_code.error)
+        ),
+    })
+}
 
 /// Share of test records that a logistic regression of all training records under differential privacy
 /// classifies correctly, for each trial. The regression's μ is [`mu_of_the_same`] at `nats`.
@@ -325,6 +461,81 @@ fn by_dp(options: &RunOptions, name: &str, trials: usize, nats: f64) -> Result<V
     (0..trials).into_par_iter().map(run_trial).collect()
 }
 
+/// Measured accuracies of the statistics and of our model.
+struct Study {
+    statistics: Vec<Found>,
+    /// Accuracies [`by_dp`] at each of [`NATS`].
+    ours: Vec<Vec<f64>>,
+}
+
+impl Study {
+    /// Judges the paper's claims. `claim` is the one on the first statistic, and `sets` is the number of
+    /// halves.
+    fn findings(&self, claim: &str, sets: usize) -> Result<Vec<Finding>> {
+        let stable = &self.statistics[0];
+        let printed: Vec<&Found> = self.statistics.iter().filter(|found| found.printed.is_some()).collect();
+        let noises = printed.iter().filter_map(|found| Some(printed_noise_finding(found, found.printed?)));
+        let mut findings: Vec<Finding> = noises.collect();
+        findings.extend(leakage_findings(&printed, sets)?);
+        findings.extend(self.statistics.get(1).map(|other| stability_finding(stable, other, claim)));
+        findings.extend(printed.iter().map(|found| equal_noise_finding(found)));
+        findings.push(loss_finding(stable)?);
+        findings.push(self.gain_by_dp_finding());
+        Ok(findings)
+    }
+
+    fn gain_by_dp_finding(&self) -> Finding {
+        let stable = &self.statistics[0];
+        gain_finding(
+            &rules::GAINS,
+            "private-logistic (ours) on all records instead: gain in accuracy".into(),
+            &format!("{}, at the same bound on guesses of membership", stable.name),
+            ("points", BY_NATS),
+            &gains(|at| (self.ours[at].clone(), stable.right[at][0].clone())),
+        )
+    }
+
+    fn grid(&self) -> Result<Grid> {
+        let header = ["nats".to_owned(), "membership, at most".into()]
+            .into_iter()
+            .chain(self.statistics.iter().flat_map(Found::names))
+            .chain(["private-logistic (ours)".into()]);
+        let rows = (0..NATS.len()).map(|at| self.row(at)).collect::<Result<Vec<_>>>()?;
+        Ok(Grid::new("accuracy on 50 test records, %, ± a standard error over splits", header, rows))
+    }
+
+    fn row(&self, at: usize) -> Result<Vec<String>> {
+        let shown = |values: &Vec<f64>| {
+            let Mean { value, error } = Mean::from_values(values);
+            format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error)
+        };
+        let first = [NATS[at].to_string(), format!("{:.1} %", 100.0 * bound(NATS[at])?)];
+        let shares = self.statistics.iter().flat_map(|found| &found.right[at]).chain([&self.ours[at]]);
+        Ok(first.into_iter().chain(shares.map(shown)).collect())
+    }
+
+    fn picture(&self, title: &str) -> Picture {
+        let stable = &self.statistics[0];
+        let statistics = self.statistics.iter().enumerate();
+        let mut layers: Vec<Layer> = statistics.flat_map(|(place, found)| found.curves(3 * place)).collect();
+        layers.push(accuracy_curve("private-logistic (ours)", layers.len(), self.ours.iter()));
+        layers.push(Layer {
+            name: format!("{}, without noise", stable.name),
+            look: layers.len(),
+            marks: Marks::Level(100.0 * Mean::from_values(&stable.clean).value),
+        });
+        Picture {
+            title: title.into(),
+            panels: vec![Panel {
+                title: "irises".into(),
+                across: Scale::logarithmic("mutual information, nats"),
+                up: Scale::linear("accuracy, %"),
+                layers,
+            }],
+        }
+    }
+}
+
 /// Report on `statistics`. If there are two, the paper claims that the first one varies less over the halves
 /// than the second, and needs less noise.
 pub(super) fn evidence(
@@ -333,138 +544,15 @@ pub(super) fn evidence(
     statistics: Vec<Found>,
     (claim, title, notes): (&str, &str, Vec<String>),
 ) -> Result<Evidence> {
-    let stable = &statistics[0];
-    let trials = stable.clean.len();
-    let mut findings = vec![];
-    let printed: Vec<&Found> = statistics.iter().filter(|found| found.printed.is_some()).collect();
-    findings.extend(printed.iter().filter_map(|found| Some(printed_noise_finding(found, found.printed?))));
-    let attacked = format!(
-        "an attack on the first trial, by an adversary that knows all records and all {} halves; the lower \
-         bound is wrong with a probability of one in 1,000",
-        Sizes::from_options(options).sets
-    );
-    findings.push(leakage_finding(&printed, 0, ("of the theorem", &attacked))?);
-    let why = "the code uses the variance as a standard deviation (errata P1)";
-    findings.push(leakage_finding(&printed, 1, ("of the published code", why))?);
-    if let Some(other) = statistics.get(1) {
-        findings.push(gain_finding(
-            &rules::CLAIMED_GAIN,
-            format!("{} against {}: gain in accuracy", stable.name, other.name),
-            claim,
-            ("points", BY_NATS),
-            &gains(|at| (stable.right[at][0].clone(), other.right[at][0].clone())),
-        ));
-    }
-    findings.extend(printed.iter().map(|found| {
-        let mut finding = gain_finding(
-            &rules::CLAIMED_GAIN,
-            format!(
-                "{}: gain in accuracy by noise that differs from value to value, against equal noise",
-                found.name
-            ),
-            "noise that differs has substantive benefits",
-            ("points", BY_NATS),
-            &gains(|at| (found.right[at][0].clone(), found.right[at][1].clone())),
-        );
-        let more = Mean::from_values(&found.equal_noise_ratio);
-        finding.why += &format!(
-            "; the variances of equal noise sum to {} ± {} times the sum for the theorem's noise",
-            four(more.value),
-            four(more.error)
-        );
-        finding
-    }));
-    let at = NATS.iter().position(|nats| *nats == MEANINGFUL).unwrap_or(0);
-    let lost = |noise: usize| {
-        let pairs = stable.clean.iter().zip(&stable.right[at][noise]);
-        Mean::from_values(&pairs.map(|(clean, noisy)| 100.0 * (clean - noisy)).collect::<Vec<_>>())
-    };
-    let (loss, by_code) = (lost(0), lost(2));
-    findings.push(Finding {
-        what: format!("{}: loss of accuracy at {MEANINGFUL} nats", stable.name),
-        paper: "meaningful guarantees with small losses of accuracy".into(),
-        ours: format!(
-            "{} ± {} points of {:.1} %",
-            four(loss.value),
-            four(loss.error),
-            100.0 * Mean::from_values(&stable.clean).value
-        ),
-        value: Some(loss.value),
-        decision: rules::SMALL_LOSS.on(loss.value),
-        why: format!(
-            "at this bound, a guess of membership has an accuracy of at most {:.1} %; with the noise of the \
-             published code, the loss is {} ± {} points",
-            100.0 * bound(MEANINGFUL)?,
-            four(by_code.value),
-            four(by_code.error)
-        ),
-    });
-    let ours = NATS.iter().map(|nats| by_dp(options, name, trials, *nats)).collect::<Result<Vec<_>>>()?;
-    findings.push(gain_finding(
-        &rules::GAINS,
-        "private-logistic (ours) on all records instead: gain in accuracy".into(),
-        &format!("{}, at the same bound on guesses of membership", stable.name),
-        ("points", BY_NATS),
-        &gains(|at| (ours[at].clone(), stable.right[at][0].clone())),
-    ));
-    let shown = |values: &[f64]| {
-        let Mean { value, error } = Mean::from_values(values);
-        format!("{:.1} ± {:.1}", 100.0 * value, 100.0 * error)
-    };
-    let named = |found: &Found| {
-        [("theorem", 0), ("equal", 1), ("published code", 2)]
-            .map(|(noise, at)| (format!("{}, {noise}", found.name), at))
-    };
-    let header = ["nats".to_owned(), "membership, at most".into()]
-        .into_iter()
-        .chain(statistics.iter().flat_map(named).map(|(name, _)| name))
-        .chain(["private-logistic (ours)".into()]);
-    let row = |(at, nats): (usize, &f64)| -> Result<Vec<String>> {
-        let cells = statistics.iter().flat_map(|found| found.right[at].iter().map(|values| shown(values)));
-        let first = [nats.to_string(), format!("{:.1} %", 100.0 * bound(*nats)?)];
-        Ok(first.into_iter().chain(cells).chain([shown(&ours[at])]).collect())
-    };
-    let percent = |values: &[f64]| values.iter().map(|value| 100.0 * value).collect::<Vec<f64>>();
-    let mut layers: Vec<Layer> = statistics
-        .iter()
-        .enumerate()
-        .flat_map(|(place, found)| {
-            let layer = |(name, noise): (String, usize)| {
-                let points =
-                    NATS.iter().zip(&found.right).map(|(nats, shares)| (*nats, percent(&shares[noise])));
-                curve(&name, 3 * place + noise, points)
-            };
-            named(found).map(layer)
-        })
-        .collect();
-    layers.push(curve(
-        "private-logistic (ours)",
-        layers.len(),
-        NATS.iter().zip(&ours).map(|(nats, values)| (*nats, percent(values))),
-    ));
-    layers.push(Layer {
-        name: format!("{}, without noise", stable.name),
-        look: layers.len(),
-        marks: Marks::Level(100.0 * Mean::from_values(&stable.clean).value),
-    });
+    let trials = statistics[0].clean.len();
+    let ours = NATS.iter().map(|nats| by_dp(options, name, trials, *nats)).collect::<Result<_>>()?;
+    let study = Study { statistics, ours };
     Ok(Evidence {
         trials,
-        findings,
-        grids: vec![Grid {
-            title: "accuracy on 50 test records, %, ± a standard error over splits".into(),
-            header: header.collect(),
-            rows: NATS.iter().enumerate().map(row).collect::<Result<_>>()?,
-        }],
+        findings: study.findings(claim, Sizes::from_options(options).sets)?,
+        grids: vec![study.grid()?],
         notes,
-        picture: Picture {
-            title: title.into(),
-            panels: vec![Panel {
-                title: "irises".into(),
-                across: Scale::logarithmic("mutual information, nats"),
-                up: Scale::linear("accuracy, %"),
-                layers,
-            }],
-        },
+        picture: study.picture(title),
     })
 }
 

@@ -36,6 +36,15 @@ const JACOBIANS: usize = 500;
 /// Number of test images whose representations are compared in pairs.
 const PAIRED: usize = 2500;
 
+/// Compared releases: four of the paper's, then ours.
+const RELEASES: [&str; 5] = [
+    "Laplace noise",
+    "Laplace noise, reshaped",
+    "PrivUnit",
+    "PrivUnit, reshaped",
+    "randomized-response (ours)",
+];
+
 /// Numbers of training images, test images and epochs.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Sizes {
@@ -76,6 +85,19 @@ struct Found {
     /// ([`Reshaping::seen()`]). It sees a direction if the singular value of its Jacobian along it is above a
     /// hundredth of the largest one.
     seen: f64,
+}
+
+impl Found {
+    /// Gain of accuracy `which` in [`Found::released`] over the one without reshaping, at a budget.
+    fn gain(&self, at: usize, noise: Noise, which: usize) -> f64 {
+        let accuracies = self.released[at][noise as usize];
+        accuracies[which] - accuracies[0]
+    }
+
+    /// Highest accuracy of the paper's releases at a budget.
+    fn best(&self, at: usize) -> f64 {
+        self.released[at].iter().flat_map(|accuracies| &accuracies[..2]).copied().fold(0.0, f64::max)
+    }
 }
 
 pub(super) fn digits(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -242,118 +264,136 @@ fn answered(found: &[Found], epsilon: f64) -> Result<Vec<f64>> {
     found.iter().map(|found| reported::answered(found.clean, CLASSES, epsilon)).collect()
 }
 
-fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evidence> {
-    let (budgets, dimensions) = (budgets(options), dimensions(options));
-    let percent = |found: &[Found], value: &dyn Fn(&Found) -> f64| -> Vec<f64> {
-        found.iter().map(|found| 100.0 * value(found)).collect()
-    };
-    let (mut findings, mut grids, mut panels) = (vec![], vec![], vec![]);
-    for (dim, found) in dimensions.iter().zip(all) {
-        let gains = |value: &dyn Fn(usize, &Found) -> f64| -> Vec<(f64, Vec<f64>)> {
-            let budgets = budgets.iter().enumerate();
-            budgets.map(|(at, epsilon)| (*epsilon, percent(found, &|found| value(at, found)))).collect()
-        };
-        for noise in BOTH {
-            let mut improves = gain_finding(
-                &rules::CLAIMED_GAIN,
-                format!("{} with reshaping against without, {dim} numbers: gain in accuracy", noise.name()),
-                "reshaping improves it",
-                ("points", BY_EPSILON),
-                &gains(&|at, found| {
-                    let [plain, reshaped, _] = found.released[at][noise as usize];
-                    reshaped - plain
-                }),
-            );
-            let seen = |at: usize, found: &Found| {
-                let [plain, _, seen] = found.released[at][noise as usize];
-                seen - plain
-            };
-            if improves.decision.verdict == Agreement::Differs {
-                let left_out = gains(&seen).into_iter().map(|(epsilon, gains)| {
-                    format!("{:+.1} at ε = {epsilon}", Mean::from_values(&gains).value)
-                });
-                improves.why += &format!(
-                    "; if the directions that the classifier does not see in public representations are left \
-                     out after the release, the gains are {} points; the noise along them is √1000 times as \
-                     wide, and may activate units that no public representation activates",
-                    left_out.collect::<Vec<_>>().join(", ")
-                );
-            }
-            findings.push(improves);
+/// Shows the mean and the standard deviation of percentages.
+fn shown(values: &[f64]) -> String {
+    let mean = Mean::from_values(values);
+    format!("{:.1} ± {:.1}", mean.value, mean.error * (values.len() as f64).sqrt())
+}
+
+/// Outcomes of all trials with representations of `dim` numbers.
+struct Trials<'a> {
+    dim: usize,
+    budgets: &'a [f64],
+    found: &'a [Found],
+    /// Accuracies of our alternative ([`answered`]) at each budget and in each trial.
+    ours: Vec<Vec<f64>>,
+}
+
+impl<'a> Trials<'a> {
+    fn new(dim: usize, budgets: &'a [f64], found: &'a [Found]) -> Result<Self> {
+        let ours = budgets.iter().map(|epsilon| answered(found, *epsilon)).collect::<Result<_>>()?;
+        Ok(Self { dim, budgets, found, ours })
+    }
+
+    fn percent(&self, value: impl Fn(&Found) -> f64) -> Vec<f64> {
+        self.found.iter().map(|found| 100.0 * value(found)).collect()
+    }
+
+    fn by_budget(&self, values: impl Fn(usize) -> Vec<f64>) -> Vec<(f64, Vec<f64>)> {
+        self.budgets.iter().enumerate().map(|(at, epsilon)| (*epsilon, values(at))).collect()
+    }
+
+    /// Gains in accuracy ([`Found::gain`]) at each budget, in points.
+    fn gains(&self, noise: Noise, which: usize) -> Vec<(f64, Vec<f64>)> {
+        self.by_budget(|at| self.percent(|found| found.gain(at, noise, which)))
+    }
+
+    /// Accuracies of a release at a budget, in percent. `which` is its index in [`RELEASES`].
+    fn accuracies(&self, at: usize, which: usize) -> Vec<f64> {
+        match which {
+            4 => self.ours[at].iter().map(|right| 100.0 * right).collect(),
+            _ => self.percent(|found| found.released[at][which / 2][which % 2]),
         }
-        let best = |at: usize, found: &Found| -> f64 {
-            found.released[at].iter().flat_map(|accuracies| &accuracies[..2]).copied().fold(0.0, f64::max)
-        };
-        let ours: Vec<Vec<f64>> =
-            budgets.iter().map(|epsilon| answered(found, *epsilon)).collect::<Result<_>>()?;
-        let ahead: Vec<(f64, Vec<f64>)> = budgets
-            .iter()
-            .enumerate()
-            .map(|(at, epsilon)| {
-                let each = found.iter().zip(&ours[at]);
-                (*epsilon, each.map(|(found, ours)| 100.0 * (ours - best(at, found))).collect())
-            })
-            .collect();
-        findings.push(gain_finding(
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let reshaped = BOTH.map(|noise| self.reshaping_finding(noise));
+        reshaped.into_iter().chain([self.answer_finding()]).collect()
+    }
+
+    /// Finding that reshaping improves the accuracy with this noise.
+    fn reshaping_finding(&self, noise: Noise) -> Finding {
+        let dim = self.dim;
+        let mut improves = gain_finding(
+            &rules::CLAIMED_GAIN,
+            format!("{} with reshaping against without, {dim} numbers: gain in accuracy", noise.name()),
+            "reshaping improves it",
+            ("points", BY_EPSILON),
+            &self.gains(noise, 1),
+        );
+        if improves.decision.verdict == Agreement::Differs {
+            let left_out = self
+                .gains(noise, 2)
+                .into_iter()
+                .map(|(epsilon, gains)| format!("{:+.1} at ε = {epsilon}", Mean::from_values(&gains).value));
+            improves.why += &format!(
+                "; if the directions that the classifier does not see in public representations are left \
+                 out after the release, the gains are {} points; the noise along them is √1000 times as \
+                 wide, and may activate units that no public representation activates",
+                left_out.collect::<Vec<_>>().join(", ")
+            );
+        }
+        improves
+    }
+
+    /// Finding on the accuracy of our alternative against the best of the paper's releases.
+    fn answer_finding(&self) -> Finding {
+        let dim = self.dim;
+        let ahead = self.by_budget(|at| {
+            let each = self.found.iter().zip(&self.ours[at]);
+            each.map(|(found, ours)| 100.0 * (ours - found.best(at))).collect()
+        });
+        gain_finding(
             &rules::GAINS,
             format!("the class by randomized-response (ours) instead of {dim} numbers: gain in accuracy"),
             "the best of the paper's releases",
             ("points", BY_EPSILON),
             &ahead,
-        ));
-        let accuracy = |at: usize, noise: usize, reshaped: usize| {
-            percent(found, &|found: &Found| found.released[at][noise][reshaped])
-        };
-        let shown = |values: &[f64]| {
-            let mean = Mean::from_values(values);
-            format!("{:.1} ± {:.1}", mean.value, mean.error * (values.len() as f64).sqrt())
-        };
-        let row = |(at, epsilon): (usize, &f64)| {
-            let theirs = (0..4).map(|which| shown(&accuracy(at, which / 2, which % 2)));
-            let ours: Vec<f64> = ours[at].iter().map(|right| 100.0 * right).collect();
-            std::iter::once(epsilon.to_string()).chain(theirs).chain([shown(&ours)]).collect()
-        };
-        let names = [
-            "Laplace noise",
-            "Laplace noise, reshaped",
-            "PrivUnit",
-            "PrivUnit, reshaped",
-            "randomized-response (ours)",
-        ];
-        grids.push(Grid {
-            title: format!(
-                "accuracy on test images, %, ± a standard deviation: {dim} numbers, with an accuracy of {} % \
-                 without noise; the classifier sees {} % of their variance",
-                shown(&percent(found, &|found| found.clean)),
-                shown(&percent(found, &|found| found.seen))
-            ),
-            header: std::iter::once("ε").chain(names).map(str::to_owned).collect(),
-            rows: budgets.iter().enumerate().map(row).collect(),
+        )
+    }
+
+    fn grid(&self) -> Grid {
+        let dim = self.dim;
+        let title = format!(
+            "accuracy on test images, %, ± a standard deviation: {dim} numbers, with an accuracy of {} % \
+             without noise; the classifier sees {} % of their variance",
+            shown(&self.percent(|found| found.clean)),
+            shown(&self.percent(|found| found.seen))
+        );
+        let rows = self.budgets.iter().enumerate().map(|(at, epsilon)| {
+            let accuracies = (0..RELEASES.len()).map(|which| shown(&self.accuracies(at, which)));
+            std::iter::once(epsilon.to_string()).chain(accuracies).collect()
         });
-        let by_budget = |values: &dyn Fn(usize) -> Vec<f64>| -> Vec<(f64, Vec<f64>)> {
-            budgets.iter().enumerate().map(|(at, epsilon)| (*epsilon, values(at))).collect()
-        };
-        let mut layers: Vec<crate::Layer> = (0..4)
-            .map(|which| {
-                curve(names[which], which, by_budget(&|at| accuracy(at, which / 2, which % 2)).into_iter())
-            })
-            .collect();
-        let ours = by_budget(&|at| ours[at].iter().map(|right| 100.0 * right).collect());
-        layers.push(curve(names[4], 4, ours.into_iter()));
-        panels.push(Panel {
+        Grid::new(title, std::iter::once("ε").chain(RELEASES), rows)
+    }
+
+    fn panel(&self) -> Panel {
+        let dim = self.dim;
+        let layers = RELEASES.iter().enumerate().map(|(which, name)| {
+            curve(name, which, self.by_budget(|at| self.accuracies(at, which)).into_iter())
+        });
+        Panel {
             title: format!("{dim} numbers"),
             across: Scale::linear("ε"),
             up: Scale::linear("accuracy, %"),
-            layers,
-        });
+            layers: layers.collect(),
+        }
     }
-    findings.push(claim());
+}
+
+fn evidence(options: &RunOptions, all: &[Vec<Found>], trials: usize) -> Result<Evidence> {
+    let budgets = budgets(options);
+    let each = dimensions(options).iter().zip(all).map(|(dim, found)| Trials::new(*dim, &budgets, found));
+    let each: Vec<Trials> = each.collect::<Result<_>>()?;
     Ok(Evidence {
         trials,
-        findings,
-        grids,
+        findings: each.iter().flat_map(Trials::findings).chain([claim()]).collect(),
+        grids: each.iter().map(Trials::grid).collect(),
         notes: notes(options).into_iter().chain([coordinates_note(all)]).collect(),
-        picture: Picture { title: "Digits, released for a public classifier".into(), panels },
+        picture: Picture {
+            title: "Digits, released for a public classifier".into(),
+            panels: each.iter().map(Trials::panel).collect(),
+        },
     })
 }
 
@@ -376,11 +416,8 @@ fn no_decay_note(options: &RunOptions, dim: usize, found: &[Found]) -> String {
     let budgets = budgets(options);
     let at = budgets.len() - 1;
     let gain = |noise: Noise, which: usize| {
-        let change = |found: &Found| {
-            let accuracies = found.released[at][noise as usize];
-            100.0 * (accuracies[which] - accuracies[0])
-        };
-        found.iter().map(|found| format!("{:+.1}", change(found))).collect::<Vec<_>>().join(", ")
+        let each = found.iter().map(|found| format!("{:+.1}", 100.0 * found.gain(at, noise, which)));
+        each.collect::<Vec<_>>().join(", ")
     };
     format!(
         "Reshaping needs a classifier that ignores all that its task does not need. With {dim} numbers and \

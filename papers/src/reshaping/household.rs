@@ -1,7 +1,7 @@
 //! Sixteen days of a household's power, released for a public regression on the next day.
 
 use super::BY_EPSILON;
-use super::noise::BOTH;
+use super::noise::{BOTH, Noise};
 use super::reshape::{Reshaping, coordinate_wise, largest_loss};
 use crate::gains::{curve, gain_finding};
 use crate::report::{Evidence, four};
@@ -24,6 +24,18 @@ const WINDOW: usize = 16;
 const PUBLIC: f64 = 0.7;
 
 const BUDGETS: [f64; 6] = [0.5, 1.0, 2.0, 3.0, 5.0, 10.0];
+
+/// Minimum number of releases of all private windows.
+const DRAWS: usize = 10;
+
+/// Compared releases: four of the paper's, then ours.
+const RELEASES: [&str; 5] = [
+    "Laplace noise",
+    "Laplace noise, reshaped",
+    "PrivUnit",
+    "PrivUnit, reshaped",
+    "task-aware-clipped (ours)",
+];
 
 /// Windows of 16 successive days, one in each row, and the mean power of the day after each window, in kW.
 /// Each column is scaled by its least and largest public value.
@@ -58,9 +70,22 @@ impl Windows {
     }
 
     fn table(&self, windows: &Array2<f64>) -> Result<Table> {
-        let columns = (1..=WINDOW).map(|day| format!("day {day}")).collect();
-        Ok(Table::new(columns, windows.clone(), Target::None)?)
+        Ok(Table::new(columns(), windows.clone(), Target::None)?)
     }
+
+    /// Root mean square error of the public mean as the estimate for each private window, in kW.
+    fn error_of_mean(&self) -> f64 {
+        let mean = self.after[0].mean().unwrap_or(0.0);
+        root_mean_square(&(&self.after[1] - mean))
+    }
+}
+
+fn columns() -> Vec<String> {
+    (1..=WINDOW).map(|day| format!("day {day}")).collect()
+}
+
+fn root_mean_square(missed: &Array1<f64>) -> f64 {
+    (missed.dot(missed) / missed.len().max(1) as f64).sqrt()
 }
 
 /// Root mean square errors of each trial, in kW.
@@ -81,12 +106,11 @@ fn errors(options: &RunOptions, name: &str, windows: &Windows) -> Result<Errors>
         .fit(&Dataset::new(windows.public.clone(), public_targets.clone()))?;
     let error = |estimates: ArrayView2<f64>| -> f64 {
         let missed = fitted.predict(&estimates.to_owned()) - private_targets;
-        (missed.dot(&missed) / missed.len().max(1) as f64).sqrt()
+        root_mean_square(&missed)
     };
     let slopes = fitted.coefficients().0.insert_axis(Axis(0));
     let reshaping = Reshaping::new(slopes.view(), windows.public.view())?;
-    let columns = (1..=WINDOW).map(|day| format!("day {day}")).collect();
-    let domain = RecordDomain::new(columns, Domain::unit_box(WINDOW), TargetDomain::None)?;
+    let domain = RecordDomain::new(columns(), Domain::unit_box(WINDOW), TargetDomain::None)?;
     let (public, private) = (windows.table(&windows.public)?, windows.table(&windows.private)?);
     let errors_at = |epsilon: f64| -> Result<[Vec<f64>; 5]> {
         let mut found = [const { vec![] }; 5];
@@ -135,94 +159,69 @@ fn coordinates_finding(loss: f64) -> Finding {
     }
 }
 
-/// Minimum number of releases of all private windows.
-const DRAWS: usize = 10;
-
-pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let windows = Windows::load(options)?;
-    let Errors { without_noise, loss, released } = errors(options, name, &windows)?;
-    // Error reduction from the first of two releases to the second, in kW.
-    let gains = |theirs: &dyn Fn(&[Vec<f64>; 5]) -> Vec<f64>, ours: usize| -> Vec<(f64, Vec<f64>)> {
-        let each = BUDGETS.iter().zip(&released);
+impl Errors {
+    /// Error reduction from the first of two releases to the second, in kW.
+    fn gains(&self, theirs: impl Fn(&[Vec<f64>; 5], usize) -> f64, ours: usize) -> Vec<(f64, Vec<f64>)> {
+        let each = BUDGETS.iter().zip(&self.released);
         each.map(|(epsilon, found)| {
-            let pairs = theirs(found).into_iter().zip(found[ours].clone());
-            (*epsilon, pairs.map(|(theirs, ours)| theirs - ours).collect())
+            let trials = found[ours].iter().enumerate();
+            (*epsilon, trials.map(|(trial, ours)| theirs(found, trial) - ours).collect())
         })
         .collect()
-    };
-    let mut findings = vec![];
-    for noise in BOTH {
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let reshaped = BOTH.map(|noise| self.reshaping_finding(noise));
+        reshaped.into_iter().chain([self.clipped_finding(), coordinates_finding(self.loss)]).collect()
+    }
+
+    /// Finding that reshaping reduces the error with this noise.
+    fn reshaping_finding(&self, noise: Noise) -> Finding {
         let plain = 2 * noise as usize;
-        findings.push(gain_finding(
+        gain_finding(
             &rules::CLAIMED_GAIN,
             format!("{} with reshaping against without: reduction of the error", noise.name()),
             "reshaping improves it",
             ("kW", BY_EPSILON),
-            &gains(&|found| found[plain].clone(), plain + 1),
-        ));
+            &self.gains(|found, trial| found[plain][trial], plain + 1),
+        )
     }
-    let best = |found: &[Vec<f64>; 5]| -> Vec<f64> {
-        let trials = found[0].len();
-        (0..trials)
-            .map(|trial| found[..4].iter().map(|errors| errors[trial]).fold(f64::INFINITY, f64::min))
-            .collect()
-    };
-    findings.push(gain_finding(
-        &rules::GAINS,
-        "task-aware-clipped (ours) instead of both: reduction of the error".into(),
-        "the best of the paper's releases",
-        ("kW", BY_EPSILON),
-        &gains(&best, 4),
-    ));
-    findings.push(coordinates_finding(loss));
-    let names = [
-        "Laplace noise",
-        "Laplace noise, reshaped",
-        "PrivUnit",
-        "PrivUnit, reshaped",
-        "task-aware-clipped (ours)",
-    ];
-    let shown = |errors: &[f64]| {
-        let Mean { value, error } = Mean::from_values(errors);
-        format!("{} ± {}", four(value), four(error))
-    };
-    let row = |(epsilon, found): (&f64, &[Vec<f64>; 5])| {
-        std::iter::once(epsilon.to_string()).chain(found.iter().map(|errors| shown(errors))).collect()
-    };
-    let mean_error = {
-        let mean = windows.after[0].mean().unwrap_or(0.0);
-        let missed = &windows.after[1] - mean;
-        (missed.dot(&missed) / missed.len().max(1) as f64).sqrt()
-    };
-    let layers = names.iter().enumerate().map(|(at, name)| {
-        let points = BUDGETS.iter().zip(&released).map(|(epsilon, found)| (*epsilon, found[at].clone()));
-        curve(name, at, points)
-    });
-    Ok(Evidence {
-        trials: released.first().map_or(0, |found| found[0].len()),
-        findings,
-        grids: vec![Grid {
-            title: "root mean square error of the next day's mean power, kW, ± a standard error".into(),
-            header: std::iter::once("ε").chain(names).map(str::to_owned).collect(),
-            rows: BUDGETS.iter().zip(&released).map(row).collect(),
-        }],
-        notes: vec![
-            format!(
-                "The paper has some 5,500 households of London; 3,000 of them are public. This run has one \
-                 household, with 1,417 days in their order (23 between them are missing). The first {} \
-                 windows of {WINDOW} days are public. The {} later windows are released, each by itself and \
-                 without a guarantee for all of them together. The regression is a least-squares fit on \
-                 public windows. Without noise, its error is {} kW, and that of the public mean is {}.",
-                windows.public.nrows(),
-                windows.private.nrows(),
-                four(without_noise),
-                four(mean_error)
-            ),
-            "task-aware-clipped is designed for the same regression, from the same public windows. It \
-             releases one number, clipped to the interval of least loss."
-                .into(),
-        ],
-        picture: Picture {
+
+    /// Finding on the error of our mechanism against the best of the paper's releases.
+    fn clipped_finding(&self) -> Finding {
+        let best = |found: &[Vec<f64>; 5], trial: usize| {
+            found[..4].iter().map(|errors| errors[trial]).fold(f64::INFINITY, f64::min)
+        };
+        gain_finding(
+            &rules::GAINS,
+            "task-aware-clipped (ours) instead of both: reduction of the error".into(),
+            "the best of the paper's releases",
+            ("kW", BY_EPSILON),
+            &self.gains(best, 4),
+        )
+    }
+
+    fn grid(&self) -> Grid {
+        let shown = |errors: &Vec<f64>| {
+            let Mean { value, error } = Mean::from_values(errors);
+            format!("{} ± {}", four(value), four(error))
+        };
+        let rows = BUDGETS.iter().zip(&self.released).map(|(epsilon, found)| {
+            std::iter::once(epsilon.to_string()).chain(found.iter().map(shown)).collect()
+        });
+        Grid::new(
+            "root mean square error of the next day's mean power, kW, ± a standard error",
+            std::iter::once("ε").chain(RELEASES),
+            rows,
+        )
+    }
+
+    fn picture(&self) -> Picture {
+        let layers = RELEASES.iter().enumerate().map(|(at, name)| {
+            let each = BUDGETS.iter().zip(&self.released);
+            curve(name, at, each.map(|(epsilon, found)| (*epsilon, found[at].clone())))
+        });
+        Picture {
             title: "Power of a household, released for a public regression".into(),
             panels: vec![Panel {
                 title: "the next day".into(),
@@ -230,6 +229,37 @@ pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evid
                 up: Scale::logarithmic("root mean square error, kW"),
                 layers: layers.collect(),
             }],
-        },
+        }
+    }
+}
+
+fn notes(windows: &Windows, without_noise: f64) -> Vec<String> {
+    vec![
+        format!(
+            "The paper has some 5,500 households of London; 3,000 of them are public. This run has one \
+             household, with 1,417 days in their order (23 between them are missing). The first {} \
+             windows of {WINDOW} days are public. The {} later windows are released, each by itself and \
+             without a guarantee for all of them together. The regression is a least-squares fit on \
+             public windows. Without noise, its error is {} kW, and that of the public mean is {}.",
+            windows.public.nrows(),
+            windows.private.nrows(),
+            four(without_noise),
+            four(windows.error_of_mean())
+        ),
+        "task-aware-clipped is designed for the same regression, from the same public windows. It \
+         releases one number, clipped to the interval of least loss."
+            .into(),
+    ]
+}
+
+pub(super) fn household(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    let windows = Windows::load(options)?;
+    let errors = errors(options, name, &windows)?;
+    Ok(Evidence {
+        trials: errors.released.first().map_or(0, |found| found[0].len()),
+        findings: errors.findings(),
+        grids: vec![errors.grid()],
+        notes: notes(&windows, errors.without_noise),
+        picture: errors.picture(),
     })
 }

@@ -30,53 +30,15 @@ const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "ta
 const BY_HOUR: f64 = 5.0;
 
 pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    let budgets: Vec<f64> = match options.quick {
-        true => vec![1.0, 3.0, 5.0, 10.0, 50.0],
-        false => vec![1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0],
-    };
     let house = House::load(options)?;
-    (options.on_start)(budgets.len() as u64);
-    let all: Vec<Vec<Errors>> = budgets
-        .par_iter()
-        .map(|epsilon| {
-            let errors = house.approaches(options, *epsilon);
-            (options.on_step)();
-            errors
-        })
-        .collect::<Result<_>>()?;
-    let losses =
-        |days: Days| all.iter().map(|row| row.iter().map(|errors| errors.loss(days)).collect()).collect();
-    let (train, test): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (losses(Days::Training), losses(Days::Test));
-    let at = |epsilon: f64| budgets.iter().position(|budget| *budget == epsilon).unwrap_or(0);
-    let hours = &all[at(BY_HOUR)];
-
-    let mut findings = improvements(&train[at(10.0)], &train[at(5.0)]);
-    findings.push(day_time_finding(hours));
-    for epsilon in [1.0, 3.0, 5.0, 10.0, 50.0] {
-        findings.push(clipped(epsilon, &train[at(epsilon)], &test[at(epsilon)]));
-    }
-    let [training, _] = house.parts();
-    let task_aware: Vec<f64> = train.iter().map(|losses| losses[0]).collect();
-    let (interval, intervals) = interval::finding(
-        &Sample::new(training)?,
-        &Array2::from_diag(&weights()),
-        &budgets,
-        &task_aware,
-        at(10.0),
-    )?;
-    findings.push(interval);
-    let by_budget = |title: &str, losses: &[Vec<f64>]| {
-        curves(title, Scale::logarithmic("ε"), Scale::linear("task loss"), &NAMES, &budgets, losses)
-    };
+    let found = Found::measure(options, &house)?;
+    let (interval, intervals) = found.interval(&house)?;
+    let [train, test] = [Days::Training, Days::Test].map(|days| found.losses(days));
+    let hours = found.by_hour();
     Ok(Evidence {
         trials: 1,
-        findings,
-        grids: vec![
-            grid("Task loss on the training days", &budgets, &train),
-            grid("Task loss on the test days", &budgets, &test),
-            hours_grid(hours),
-            intervals,
-        ],
+        findings: found.findings().into_iter().chain([interval]).collect(),
+        grids: vec![train.grid(), test.grid(), hours.grid(), intervals],
         notes: vec![
             "Losses are expectations over the noise in closed form. The noise has the variance 2(Δ₁/ε)², not \
              the (Δ₁/ε)² of the published code (errata T1). Δ₁ is that of the training days, as in the \
@@ -93,11 +55,7 @@ pub(super) fn figure_4(options: &RunOptions, _: &'static str) -> Result<Evidence
         ],
         picture: Picture {
             title: "Power of a household, hour by hour (Figure 4)".into(),
-            panels: vec![
-                by_budget("Task loss on the training days", &train),
-                by_hour(hours),
-                by_budget("Task loss on the test days", &test),
-            ],
+            panels: vec![train.panel(), hours.panel(), test.panel()],
         },
     })
 }
@@ -225,84 +183,169 @@ fn mean_squares(errors: &Array2<f64>) -> Array1<f64> {
     errors.map_axis(Axis(0), |column| column.dot(&column) / column.len() as f64)
 }
 
-/// Findings on the maximum improvements that the paper prints, from the losses on the training days.
-fn improvements(at_ten: &[f64], at_five: &[f64]) -> Vec<Finding> {
-    let finding = |other: usize, printed: f64, paper: &str| {
-        let ours = improvement(at_ten[0], at_ten[other]);
+/// Errors of all approaches at each budget.
+struct Found {
+    budgets: Vec<f64>,
+    /// Errors by budget and then by approach, in the order of [`NAMES`].
+    errors: Vec<Vec<Errors>>,
+}
+
+impl Found {
+    fn measure(options: &RunOptions, house: &House) -> Result<Self> {
+        let budgets: Vec<f64> = match options.quick {
+            true => vec![1.0, 3.0, 5.0, 10.0, 50.0],
+            false => vec![1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0],
+        };
+        (options.on_start)(budgets.len() as u64);
+        let errors: Vec<Vec<Errors>> = budgets
+            .par_iter()
+            .map(|epsilon| {
+                let errors = house.approaches(options, *epsilon);
+                (options.on_step)();
+                errors
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { budgets, errors })
+    }
+
+    fn position(&self, epsilon: f64) -> usize {
+        self.budgets.iter().position(|budget| *budget == epsilon).unwrap_or(0)
+    }
+
+    /// Task loss of an approach, by its index in [`NAMES`].
+    fn loss(&self, days: Days, approach: usize, epsilon: f64) -> f64 {
+        self.errors[self.position(epsilon)][approach].loss(days)
+    }
+
+    /// Mean squared error of an approach at one hour, on the training days at the ε of [`BY_HOUR`].
+    fn error(&self, approach: usize, hour: usize) -> f64 {
+        self.errors[self.position(BY_HOUR)][approach].on(Days::Training)[hour]
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let mut findings = vec![
+            self.improvement(1, 0.229, "22.9 % at ε = 10"),
+            self.improvement(2, 0.117, "11.7 % at ε = 5 (see below)"),
+            self.day_time(),
+        ];
+        findings.extend([1.0, 3.0, 5.0, 10.0, 50.0].map(|epsilon| self.clipped(epsilon)));
+        findings
+    }
+
+    /// Finding on a maximum improvement that the paper prints, from the losses on the training days.
+    fn improvement(&self, other: usize, printed: f64, paper: &str) -> Finding {
+        let loss = |approach: usize, epsilon: f64| self.loss(Days::Training, approach, epsilon);
+        let [ours, at_five] = [10.0, 5.0].map(|epsilon| improvement(loss(0, epsilon), loss(other, epsilon)));
         Finding {
             what: format!("maximum improvement of task-aware on {}", NAMES[other]),
             paper: paper.into(),
             ours: format!("{} at ε = 10", percent(ours)),
             value: Some(ours),
             decision: rules::PRINTED_IMPROVEMENT.on(ours - printed),
-            why: format!(
-                "on the training days; {} at ε = 5",
-                percent(improvement(at_five[0], at_five[other]))
-            ),
+            why: format!("on the training days; {} at ε = 5", percent(at_five)),
         }
-    };
-    vec![finding(1, 0.229, "22.9 % at ε = 10"), finding(2, 0.117, "11.7 % at ε = 5 (see below)")]
-}
+    }
 
-/// Finding that day-time hours have a lower error by the task-aware approach than by the others.
-fn day_time_finding(hours: &[Errors]) -> Finding {
-    let error = |approach: usize, hour: usize| hours[approach].on(Days::Training)[hour];
-    let better = |other: usize| DAY_TIME.filter(|hour| error(0, *hour) < error(other, *hour)).count();
-    let (than_task, than_privacy) = (better(1), better(2));
-    Finding {
-        what: format!("day-time hours with a lower mean squared error by task-aware, at ε = {BY_HOUR}"),
-        paper: "all 12".into(),
-        ours: format!("{than_task} against task-agnostic, {than_privacy} against privacy-agnostic"),
-        value: Some(than_task.min(than_privacy) as f64),
-        decision: rules::EVERY_HOUR.on((DAY_TIME.len() - than_task.min(than_privacy)) as f64),
-        why: String::new(),
+    /// Finding that day-time hours have a lower error by the task-aware approach than by the others.
+    fn day_time(&self) -> Finding {
+        let is_less = |other: usize, hour: usize| self.error(0, hour) < self.error(other, hour);
+        let better = |other: usize| DAY_TIME.filter(|hour| is_less(other, *hour)).count();
+        let (than_task, than_privacy) = (better(1), better(2));
+        Finding {
+            what: format!("day-time hours with a lower mean squared error by task-aware, at ε = {BY_HOUR}"),
+            paper: "all 12".into(),
+            ours: format!("{than_task} against task-agnostic, {than_privacy} against privacy-agnostic"),
+            value: Some(than_task.min(than_privacy) as f64),
+            decision: rules::EVERY_HOUR.on((DAY_TIME.len() - than_task.min(than_privacy)) as f64),
+            why: String::new(),
+        }
+    }
+
+    /// Finding that compares the task losses of our `task-aware-clipped` and of the paper's task-aware
+    /// approach. The former clips its latents (outputs of an encoder) to intervals.
+    fn clipped(&self, epsilon: f64) -> Finding {
+        let losses =
+            |approach: usize| [Days::Training, Days::Test].map(|days| self.loss(days, approach, epsilon));
+        let (papers, ours) = (losses(0), losses(3));
+        let shown = |[train, test]: [f64; 2]| format!("{}, {}", four(train), four(test));
+        let not_less = ours.iter().zip(&papers).filter(|(ours, papers)| ours >= papers).count();
+        Finding {
+            what: format!(
+                "task loss at ε = {epsilon} on training days and test days: task-aware-clipped instead of \
+                 the paper's task-aware"
+            ),
+            paper: shown(papers),
+            ours: shown(ours),
+            value: Some(ours[0]),
+            decision: rules::LESS_LOSS.on(not_less as f64),
+            why: "latents are clipped to the intervals of least loss (errata T5)".into(),
+        }
+    }
+
+    /// Finding on the interval of Theorem 1, and the interval at each ε.
+    fn interval(&self, house: &House) -> Result<(Finding, Grid)> {
+        let [training, _] = house.parts();
+        let task_aware: Vec<f64> = self.errors.iter().map(|errors| errors[0].loss(Days::Training)).collect();
+        interval::finding(
+            &Sample::new(training)?,
+            &Array2::from_diag(&weights()),
+            &self.budgets,
+            &task_aware,
+            self.position(10.0),
+        )
+    }
+
+    fn losses(&self, days: Days) -> Curves {
+        let title = match days {
+            Days::Training => "Task loss on the training days",
+            Days::Test => "Task loss on the test days",
+        };
+        Curves {
+            title: title.into(),
+            scale: Scale::logarithmic("ε"),
+            up: Scale::linear("task loss"),
+            across: self.budgets.clone(),
+            rows: self
+                .errors
+                .iter()
+                .map(|row| row.iter().map(|errors| errors.loss(days)).collect())
+                .collect(),
+        }
+    }
+
+    fn by_hour(&self) -> Curves {
+        let row = |hour: usize| (0..NAMES.len()).map(|approach| self.error(approach, hour)).collect();
+        Curves {
+            title: format!("Mean squared error by hour on the training days, at ε = {BY_HOUR}"),
+            scale: Scale::linear("hour"),
+            up: Scale::linear("mean squared error"),
+            across: (0..HOURS).map(|hour| hour as f64).collect(),
+            rows: (0..HOURS).map(row).collect(),
+        }
     }
 }
 
-/// Finding that compares the task losses of our `task-aware-clipped` and of the paper's task-aware approach.
-/// The former clips its latents (outputs of an encoder) to intervals.
-fn clipped(epsilon: f64, train: &[f64], test: &[f64]) -> Finding {
-    let shown = |approach: usize| format!("{}, {}", four(train[approach]), four(test[approach]));
-    let not_less = [train, test].into_iter().filter(|losses| losses[3] >= losses[0]).count();
-    Finding {
-        what: format!(
-            "task loss at ε = {epsilon} on training days and test days: task-aware-clipped instead of the \
-             paper's task-aware"
-        ),
-        paper: shown(0),
-        ours: shown(3),
-        value: Some(train[3]),
-        decision: rules::LESS_LOSS.on(not_less as f64),
-        why: "latents are clipped to the intervals of least loss (errata T5)".into(),
+/// One curve for each approach. `rows` has one row for each value in `across`, in the order of [`NAMES`].
+struct Curves {
+    title: String,
+    scale: Scale,
+    up: Scale,
+    across: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Curves {
+    fn grid(&self) -> Grid {
+        let header = std::iter::once(self.scale.label.as_str()).chain(NAMES);
+        let row = |(x, heights): (&f64, &Vec<f64>)| {
+            let cells = heights.iter().map(|height| format!("{height:.6}"));
+            std::iter::once(x.to_string()).chain(cells).collect()
+        };
+        Grid::new(&self.title, header, self.across.iter().zip(&self.rows).map(row))
     }
-}
 
-fn grid(title: &str, budgets: &[f64], losses: &[Vec<f64>]) -> Grid {
-    let header = std::iter::once("ε").chain(NAMES).map(str::to_owned).collect();
-    let row = |(epsilon, losses): (&f64, &Vec<f64>)| {
-        let cells = losses.iter().map(|loss| format!("{loss:.6}"));
-        std::iter::once(epsilon.to_string()).chain(cells).collect()
-    };
-    Grid { title: title.into(), header, rows: budgets.iter().zip(losses).map(row).collect() }
-}
-
-fn hours_grid(hours: &[Errors]) -> Grid {
-    let header = std::iter::once("hour").chain(NAMES).map(str::to_owned).collect();
-    let row = |hour: usize| {
-        let cells = hours.iter().map(|errors| format!("{:.6}", errors.on(Days::Training)[hour]));
-        std::iter::once(hour.to_string()).chain(cells).collect()
-    };
-    Grid {
-        title: format!("Mean squared error by hour on the training days, at ε = {BY_HOUR}"),
-        header,
-        rows: (0..HOURS).map(row).collect(),
+    fn panel(&self) -> Panel {
+        let Self { title, scale, up, across, rows } = self;
+        curves(title, scale.clone(), up.clone(), &NAMES, across, rows)
     }
-}
-
-fn by_hour(hours: &[Errors]) -> Panel {
-    let across: Vec<f64> = (0..HOURS).map(|hour| hour as f64).collect();
-    let row = |hour: usize| hours.iter().map(|errors| errors.on(Days::Training)[hour]).collect();
-    let rows: Vec<Vec<f64>> = (0..HOURS).map(row).collect();
-    let title = format!("Mean squared error by hour on the training days, at ε = {BY_HOUR}");
-    curves(title, Scale::linear("hour"), Scale::linear("mean squared error"), &NAMES, &across, &rows)
 }

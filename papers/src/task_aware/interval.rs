@@ -11,6 +11,8 @@ use scumble_task_aware::{Sample, SphereLoss};
 struct Interval {
     /// L at both bounds on r_min. The first is at most the least loss of linear designs.
     least: [f64; 2],
+    /// L(1), at most the least loss of linear designs for any records (errata T7).
+    any: f64,
     /// L(r_max), at least the least loss of linear designs.
     largest: f64,
 }
@@ -18,7 +20,7 @@ struct Interval {
 impl Interval {
     /// Distance by which a design's `loss` is outside, as a share of the nearer end; 0 inside.
     fn outside(&self, loss: f64) -> f64 {
-        (1.0 - loss / self.least[0]).max(loss / self.largest - 1.0).max(0.0)
+        (1.0 - loss / self.least[0].max(self.any)).max(loss / self.largest - 1.0).max(0.0)
     }
 }
 
@@ -36,20 +38,26 @@ pub(super) fn finding(
     let interval = |epsilon: &f64| -> Result<Interval> {
         let [lower, upper] = inner;
         let least = [sphere.at(lower, *epsilon)?, sphere.at(upper, *epsilon)?];
-        Ok(Interval { least, largest: sphere.at(sphere.outer_radius(), *epsilon)? })
+        Ok(Interval {
+            least,
+            any: sphere.least(*epsilon)?,
+            largest: sphere.at(sphere.outer_radius(), *epsilon)?,
+        })
     };
     let intervals = budgets.iter().map(interval).collect::<Result<Vec<_>>>()?;
     let outside = intervals.iter().zip(losses).map(|(interval, loss)| interval.outside(*loss));
-    let Interval { least, largest } = intervals[shown];
+    let Interval { least, any, largest } = intervals[shown];
     let finding = Finding {
         what: format!("task-aware loss in the interval of Theorem 1, at ε = {}", budgets[shown]),
         paper: "L(r_min) ≤ L* ≤ L(r_max), and the design loses at most L(r_max)".into(),
         ours: format!(
-            "{} in [{}, {}]; no proof by Theorem 1 gives a lower end above {}",
+            "{} in [{}, {}]; no r_min gives a lower end above {}, and L(1) = {} holds for any records \
+             (errata T7)",
             four(losses[shown]),
             four(least[0]),
             four(largest),
-            four(least[1])
+            four(least[1]),
+            four(any)
         ),
         value: Some(largest / least[1]),
         decision: rules::IN_INTERVAL.on(outside.fold(0.0, f64::max)),
@@ -64,10 +72,10 @@ pub(super) fn finding(
     };
     let rows = budgets.iter().zip(&intervals).zip(losses).map(|((budget, interval), loss)| {
         let [least, most] = interval.least;
-        let losses = [least, most, *loss, interval.largest].map(|loss| format!("{loss:.6}"));
+        let losses = [least, most, interval.any, *loss, interval.largest].map(|loss| format!("{loss:.6}"));
         std::iter::once(budget.to_string()).chain(losses).collect()
     });
-    let header = ["ε", "L(r_min), proven", "L(r_min), at most", "task-aware", "L(r_max)"];
+    let header = ["ε", "L(r_min), proven", "L(r_min), at most", "L(1)", "task-aware", "L(r_max)"];
     Ok((finding, Grid::new("The interval of Theorem 1, on the training days", header, rows)))
 }
 
@@ -154,8 +162,8 @@ mod tests {
         assert_eq!(inner_radius(array![[1.0, 1.0], [2.0, 1.0], [1.0, 3.0]].view()), [0.0; 2]);
     }
 
-    /// The corners of a square: c = 8r²/ε² is 1 at r_max = √2 and ε = 4, so L(r_max) = 1/2. L(r_min) is at
-    /// most 1/3, because r_min = 1.
+    /// The corners of a square: c = 8r²/ε² is 1 at r_max = √2 and ε = 4, so L(r_max) = 1/2. L(r_min) is
+    /// L(1) = 1/3, because r_min = 1.
     #[test]
     fn losses_outside_the_interval_differ() {
         let sample = Sample::new(ndarray::arr2(&SQUARE).view()).unwrap();
@@ -166,6 +174,8 @@ mod tests {
             finding.decision.verdict
         };
         assert_eq!(verdict(0.4), Agreement::Reproduced);
+        // L at the proven bound 1/√2 on r_min is 1/5, and L(1) is the larger lower end.
+        assert_eq!(verdict(0.3), Agreement::Differs);
         assert_eq!((verdict(0.6), verdict(0.1)), (Agreement::Differs, Agreement::Differs));
     }
 }

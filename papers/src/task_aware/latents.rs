@@ -21,7 +21,35 @@ struct Case {
 }
 
 pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence> {
-    let cases = [
+    let cases = cases(options)?;
+    (options.on_start)(
+        cases
+            .iter()
+            .map(|case| (case.approaches.len() * case.budgets.len() * case.latents.len()) as u64)
+            .sum(),
+    );
+    let all = cases.into_iter().map(|case| Averages::measure(options, case)).collect::<Result<Vec<_>>>()?;
+    Ok(Evidence {
+        trials: options.trials(),
+        findings: [Part::Train, Part::Test].map(|part| finding(&all, part)).into(),
+        grids: all.iter().map(Averages::grid).collect(),
+        notes: vec![
+            "All settings except Z are those of Figure 5. The variants as published have the noise of the \
+             published code, which is the noise of √2·ε (errata T1). For breast cancer, one has the η \
+             that reproduces Figure 5, 0.0001, and one the printed η, 0.001. All others have the noise that \
+             ε needs. Each is trained once at each budget. The paper does not say which records Figure 6 is \
+             of."
+            .into(),
+        ],
+        picture: Picture {
+            title: "Task loss by the number of latents (Figure 6)".into(),
+            panels: all.iter().map(Averages::panel).collect(),
+        },
+    })
+}
+
+fn cases(options: &RunOptions) -> Result<[Case; 2]> {
+    Ok([
         Case {
             name: "real estate",
             problem: valuation::problem(options)?,
@@ -41,69 +69,42 @@ pub(super) fn figure_6(options: &RunOptions, _: &'static str) -> Result<Evidence
                 tumours::with_printed_eta,
             ],
         },
-    ];
-    (options.on_start)(
-        cases
-            .iter()
-            .map(|case| (case.approaches.len() * case.budgets.len() * case.latents.len()) as u64)
-            .sum(),
-    );
-    let (mut fewest, mut grids, mut panels) = (vec![], vec![], vec![]);
-    for case in &cases {
-        let (least, grid, panel) = case.run(options)?;
-        fewest.push(least);
-        grids.push(grid);
-        panels.push(panel);
-    }
-    Ok(Evidence {
-        trials: options.trials(),
-        findings: [Part::Train, Part::Test].map(|part| finding(&fewest, part)).into(),
-        grids,
-        notes: vec![
-            "All settings except Z are those of Figure 5. The variants as published have the noise of the \
-             published code, which is the noise of √2·ε (errata T1). For breast cancer, one has the η \
-             that reproduces Figure 5, 0.0001, and one the printed η, 0.001. All others have the noise that \
-             ε needs. Each is trained once at each budget. The paper does not say which records Figure 6 is \
-             of."
-            .into(),
-        ],
-        picture: Picture { title: "Task loss by the number of latents (Figure 6)".into(), panels },
-    })
+    ])
 }
 
-/// Number of latents with the least loss on the records of one part of a data set.
-struct Least {
-    as_published: usize,
-    /// Text for the report: the data set, the budgets, and the number of latents for each approach.
-    summary: String,
-    /// Text on the losses of the paper's task-aware approach with the published noise, for Z = 1 and Z = 3
-    /// latents.
-    lost: String,
+/// Losses of a case, averaged over its budgets.
+struct Averages {
+    case: Case,
+    /// Names of the approaches.
+    names: Vec<&'static str>,
+    /// One row for each number Z of latents: all approaches on training records, then all approaches on
+    /// test records.
+    rows: Vec<Vec<f64>>,
 }
 
-/// Finding on the training records (`part` 0) or the test records (1) of all data sets.
-fn finding(fewest: &[[Least; 2]], part: Part) -> Finding {
-    let fewest: Vec<&Least> = fewest.iter().map(|parts| &parts[part as usize]).collect();
-    let joined =
-        |text: fn(&Least) -> &str| fewest.iter().map(|least| text(least)).collect::<Vec<_>>().join("; ");
+/// Finding on the training records or the test records of all data sets.
+fn finding(all: &[Averages], part: Part) -> Finding {
+    let best: Vec<usize> = all.iter().map(|averages| averages.best(part, 0)).collect();
+    let joined = |text: fn(&Averages, Part) -> String| {
+        all.iter().map(|averages| text(averages, part)).collect::<Vec<_>>().join("; ")
+    };
     Finding {
         what: format!("Z with the least task loss on {} records, averaged over budgets", part.name()),
         paper: "3, for real estate and for breast cancer".into(),
-        ours: joined(|least| &least.summary),
-        value: fewest.iter().map(|least| least.as_published as f64).reduce(f64::max),
-        decision: rules::LEAST_AT_THREE
-            .on(fewest.iter().filter(|least| least.as_published != 3).count() as f64),
+        ours: joined(Averages::summary),
+        value: best.iter().map(|latents| *latents as f64).reduce(f64::max),
+        decision: rules::LEAST_AT_THREE.on(best.iter().filter(|latents| **latents != 3).count() as f64),
         why: format!(
             "as published, task-aware loses {}: the task asks for one number of a record, and each further \
              latent adds to the Δ₁ that noise must hide; the paper does not state the budgets of its average",
-            joined(|least| &least.lost)
+            joined(Averages::lost)
         ),
     }
 }
 
-impl Case {
-    fn run(&self, options: &RunOptions) -> Result<([Least; 2], Grid, Panel)> {
-        let Self { name, problem, budgets, latents, approaches } = self;
+impl Averages {
+    fn measure(options: &RunOptions, case: Case) -> Result<Self> {
+        let Case { problem, budgets, latents, approaches, .. } = &case;
         // Jobs in the order of the number Z of latents, then approach, then budget.
         let jobs: Vec<(usize, usize, f64)> = latents
             .iter()
@@ -123,56 +124,83 @@ impl Case {
             [0, 1].map(|part| losses.iter().map(|pair| pair[part]).sum::<f64>() / losses.len() as f64)
         };
         let losses: Vec<[f64; 2]> = job_losses.chunks(budgets.len()).map(mean).collect();
-        let at = budgets.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
-        // One row for each number Z of latents: all approaches on training records, then all approaches on
-        // test records.
-        let rows: Vec<Vec<f64>> = losses
-            .chunks(approaches.len())
-            .map(|by_approach| {
-                let part_losses = |part: Part| by_approach.iter().map(move |losses| losses[part as usize]);
-                part_losses(Part::Train).chain(part_losses(Part::Test)).collect()
-            })
+        let row = |by_approach: &[[f64; 2]]| {
+            let part_losses = |part: Part| by_approach.iter().map(move |losses| losses[part as usize]);
+            part_losses(Part::Train).chain(part_losses(Part::Test)).collect()
+        };
+        let rows: Vec<Vec<f64>> = losses.chunks(approaches.len()).map(row).collect();
+        let names: Vec<&str> = approaches.iter().map(|approach| approach(options, 1).name).collect();
+        Ok(Self { case, names, rows })
+    }
+
+    /// Index of the column of an approach, by its index, on the records of one part.
+    fn column(&self, part: Part, approach: usize) -> usize {
+        part as usize * self.names.len() + approach
+    }
+
+    /// Number of latents with the least loss of an approach, by its index, on the records of one part.
+    fn best(&self, part: Part, approach: usize) -> usize {
+        let at = self.column(part, approach);
+        let least = self.rows.iter().zip(&self.case.latents).min_by(|(a, _), (b, _)| a[at].total_cmp(&b[at]));
+        least.map_or(0, |(_, latents)| *latents)
+    }
+
+    fn budgets(&self) -> String {
+        self.case.budgets.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Text for the report: the data set, the budgets, and the number of latents for each approach.
+    fn summary(&self, part: Part) -> String {
+        let (name, at) = (self.case.name, self.budgets());
+        let best = |approach: usize| self.best(part, approach);
+        let further =
+            (3..self.names.len()).map(|approach| format!(", {} by {}", best(approach), self.names[approach]));
+        format!(
+            "{name} at ε = {at}: {} as published, {} with the noise that ε needs, {} by \
+             task-aware-bounded{}",
+            best(0),
+            best(1),
+            best(2),
+            further.collect::<String>()
+        )
+    }
+
+    /// Text on the losses of the paper's task-aware approach with the published noise, for Z = 1 and Z = 3
+    /// latents.
+    fn lost(&self, part: Part) -> String {
+        let Case { name, latents, .. } = &self.case;
+        let first = self.column(part, 0);
+        let few_latents: Vec<String> = [1, 3]
+            .iter()
+            .filter_map(|count| latents.iter().position(|latents| latents == count))
+            .map(|at| format!("{} at Z = {}", four(self.rows[at][first]), latents[at]))
             .collect();
-        let part_names = |part: Part| {
-            approaches.iter().map(move |approach| format!("{}, {}", approach(options, 1).name, part.name()))
-        };
-        let names: Vec<String> = [Part::Train, Part::Test].into_iter().flat_map(part_names).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let best = |at: usize| {
-            let least = rows.iter().zip(latents).min_by(|(a, _), (b, _)| a[at].total_cmp(&b[at]));
-            least.map_or(0, |(_, latents)| *latents)
-        };
-        let least = |part: Part| {
-            let first = part as usize * approaches.len();
-            let few_latents: Vec<String> = [1, 3]
-                .iter()
-                .filter_map(|count| latents.iter().position(|latents| latents == count))
-                .map(|at| format!("{} at Z = {}", four(rows[at][first]), latents[at]))
-                .collect();
-            let further = (3..approaches.len())
-                .map(|at| format!(", {} by {}", best(first + at), approaches[at](options, 1).name));
-            Least {
-                as_published: best(first),
-                summary: format!(
-                    "{name} at ε = {at}: {} as published, {} with the noise that ε needs, {} by \
-                     task-aware-bounded{}",
-                    best(first),
-                    best(first + 1),
-                    best(first + 2),
-                    further.collect::<String>()
-                ),
-                lost: format!("{} on {name}", few_latents.join(" and ")),
-            }
-        };
-        let least = [Part::Train, Part::Test].map(least);
-        let header = std::iter::once("Z").chain(names.iter().copied()).map(str::to_owned).collect();
+        format!("{} on {name}", few_latents.join(" and "))
+    }
+
+    fn title(&self) -> String {
+        format!("Task loss, on average at ε = {}: {}", self.budgets(), self.case.name)
+    }
+
+    /// Names of the columns of `rows`.
+    fn columns(&self) -> Vec<String> {
+        let on = |part: Part| self.names.iter().map(move |name| format!("{name}, {}", part.name()));
+        [Part::Train, Part::Test].into_iter().flat_map(on).collect()
+    }
+
+    fn grid(&self) -> Grid {
+        let header = std::iter::once("Z".to_owned()).chain(self.columns());
         let row = |(latents, losses): (&usize, &Vec<f64>)| {
             std::iter::once(latents.to_string()).chain(losses.iter().map(|loss| four(*loss))).collect()
         };
-        let title = format!("Task loss, on average at ε = {at}: {name}");
-        let grid = Grid { title: title.clone(), header, rows: latents.iter().zip(&rows).map(row).collect() };
-        let across: Vec<f64> = latents.iter().map(|latents| *latents as f64).collect();
-        let panel = curves(title, Scale::linear("Z"), Scale::linear("task loss"), &names, &across, &rows);
-        Ok((least, grid, panel))
+        Grid::new(self.title(), header, self.case.latents.iter().zip(&self.rows).map(row))
+    }
+
+    fn panel(&self) -> Panel {
+        let names = self.columns();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let across: Vec<f64> = self.case.latents.iter().map(|latents| *latents as f64).collect();
+        let (scale, up) = (Scale::linear("Z"), Scale::linear("task loss"));
+        curves(self.title(), scale, up, &names, &across, &self.rows)
     }
 }

@@ -4,7 +4,8 @@
 use super::{curves, improvement, percent};
 use crate::report::four;
 use crate::rules;
-use crate::{Finding, Grid, Panel, Result, RunOptions, Scale, task};
+use crate::{Finding, Grid, Panel, Result, RunOptions, Scale, Trial, task};
+use scumble_comparison::store::Store;
 use scumble_core::{
     Brief, Budget, DifferentiableTask, Domain, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
 };
@@ -15,6 +16,7 @@ use rayon::prelude::*;
 use scumble_task_aware::expected_loss;
 use serde_json::{Value, json};
 use std::f64::consts::SQRT_2;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Training and test records, their domain, and the task.
@@ -175,9 +177,10 @@ impl Part {
 }
 
 impl Sweep {
-    /// Computes all losses, on all cores.
+    /// Computes all losses that the store does not have, on all cores.
     pub fn run(
         options: &RunOptions,
+        store: &Option<Store<Trial<[f64; 2]>>>,
         problem: &Problem,
         approaches: &[Approach],
         budgets: &[f64],
@@ -191,7 +194,12 @@ impl Sweep {
             .par_iter()
             .with_max_len(1)
             .map(|(epsilon, approach)| {
-                let losses = problem.losses(options, approach, *epsilon);
+                let words = json!({
+                    "by": approach.plugin, "parameters": approach.parameters, "epsilon": epsilon,
+                    "stretch": approach.stretch, "records": [problem.train.len(), problem.test.len()],
+                    "draws": options.trials(), "seed": options.seed,
+                });
+                let losses = options.once(store, &words, || problem.losses(options, approach, *epsilon));
                 (options.on_step)();
                 losses
             })
@@ -220,9 +228,15 @@ impl Sweep {
     }
 
     pub fn panel(&self, part: Part) -> Panel {
+        self.panel_of(part, 0..self.names.len())
+    }
+
+    /// Panel of some approaches, by their indices.
+    pub fn panel_of(&self, part: Part, approaches: Range<usize>) -> Panel {
         let title = format!("Task loss on {} records", part.name());
         let (across, up) = (Scale::logarithmic("ε"), Scale::linear("task loss"));
-        curves(title, across, up, &self.names, &self.budgets, &self.rows(part))
+        let rows: Vec<_> = self.rows(part).iter().map(|row| row[approaches.clone()].to_vec()).collect();
+        curves(title, across, up, &self.names[approaches], &self.budgets, &rows)
     }
 
     pub fn grid(&self, part: Part) -> Grid {

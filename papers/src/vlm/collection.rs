@@ -100,6 +100,18 @@ pub(super) enum By {
     Direct,
 }
 
+/// Division of the local ε between a record and its label (Section 3.2 of the paper).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shares {
+    /// Records get half of it up to ε = 4, and 0.7 of it above. [`By::Direct`], which divides ε by itself, is
+    /// compared too.
+    ByBudget,
+    /// Records get this share.
+    Fixed(f64),
+    /// Labels are known, and records get all of it.
+    KnownLabels,
+}
+
 /// Settings that determine the results, except for the seed.
 #[derive(Clone)]
 pub(super) struct Plan {
@@ -116,9 +128,7 @@ pub(super) struct Plan {
     /// Shows the first test record of each class before and after release. The release is by the first
     /// mechanism without a guarantee for volunteers.
     pub shows_images: bool,
-    /// Keeps labels private too. If false, records get all of the local ε, and [`By::Direct`] is not
-    /// compared.
-    pub private_labels: bool,
+    pub shares: Shares,
     /// Tries only the paper's network as a rule, at every ε, and not [`Rule::Means`].
     pub network_alone: bool,
     /// Maximum number of times that a classifier sees each record.
@@ -128,18 +138,23 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Share of the local ε that a record gets; its label gets the rest (Section 3.2 of the paper).
+    /// Share of the local ε that a record gets.
     pub fn share(&self, local: f64) -> f64 {
-        match local <= 4.0 {
-            _ if !self.private_labels => 1.0,
-            true => 0.5,
-            false => 0.7,
+        match self.shares {
+            Shares::KnownLabels => 1.0,
+            Shares::Fixed(share) => share,
+            Shares::ByBudget if local <= 4.0 => 0.5,
+            Shares::ByBudget => 0.7,
         }
+    }
+
+    pub fn private_labels(&self) -> bool {
+        self.shares != Shares::KnownLabels
     }
 
     /// ε of a record, and ε of its label.
     pub fn split(&self, local: f64) -> Result<(f64, f64)> {
-        if local.is_infinite() || !self.private_labels {
+        if local.is_infinite() || !self.private_labels() {
             return Ok((local, f64::INFINITY));
         }
         let (record_budget, label_budget) = Budget::pure(local)?.split(self.share(local))?;
@@ -152,7 +167,7 @@ impl Plan {
 
     fn by(&self) -> Vec<By> {
         let learned = self.central.iter().map(|central| By::Learned(*central));
-        learned.chain(self.private_labels.then_some(By::Direct)).collect()
+        learned.chain((self.shares == Shares::ByBudget).then_some(By::Direct)).collect()
     }
 }
 
@@ -170,6 +185,17 @@ impl Subject {
     pub fn collected(&self, options: &RunOptions) -> Result<Collection> {
         Collection::run(options, self.name, &(self.data)(options)?, (self.plan)(options))
     }
+
+    /// Runs the network of volunteers with a central ε without this guarantee, at the least and at the
+    /// largest finite local ε.
+    pub fn collected_alike(&self, options: &RunOptions) -> Result<Collection> {
+        let plan = (self.plan)(options);
+        let mut finite = plan.local.iter().copied().filter(|local| local.is_finite());
+        let local = [finite.next(), finite.next_back()].into_iter().flatten().collect();
+        let model = plan.model.without_guarantee();
+        let plan = Plan { model, local, central: vec![f64::INFINITY], shows_images: false, ..plan };
+        Collection::run(options, &format!("{}-alike", self.name), &(self.data)(options)?, plan)
+    }
 }
 
 /// Number of releases at a local ε of at most [`MEANS_ALONE`]. A model is learned from each release
@@ -182,6 +208,7 @@ const RELEASES: usize = 5;
 const MEANS_ALONE: f64 = 2.0;
 
 /// Results of every release of a data set.
+#[derive(Clone)]
 pub(super) struct Collection {
     pub plan: Plan,
     /// Results for each of `by`, each local ε and each trial.
@@ -206,11 +233,13 @@ impl Collection {
         (options.on_start)(jobs.len() as u64);
         let run = Run { options, name, plan: &plan, data, store: options.finished(name)? };
         let before: Vec<Option<Utility>> = jobs.iter().map(|job| run.before(job)).collect::<Result<_>>()?;
-        let mut all = vec![];
         // The mechanism of a trial is learned once, if the store lacks the result of any of its jobs.
-        for (jobs, before) in chunks(&jobs, &before) {
-            all.extend(run.with_one_mechanism(jobs, before)?);
-        }
+        let all: Vec<Vec<Utility>> = chunks(&jobs, &before)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(jobs, before)| run.with_one_mechanism(jobs, before))
+            .collect::<Result<_>>()?;
+        let all = all.concat();
         let utilities = |by: By, local: f64| {
             let these = jobs.iter().zip(&all).filter(move |(job, _)| job.by == by && job.local == local);
             these.map(|(_, found)| found.clone()).collect()
@@ -221,6 +250,34 @@ impl Collection {
         let shown = if plan.shows_images { first_of_each(&classes_of(&test), plan.classes) } else { vec![] };
         let (tests, before) = (test.len(), images(test.records(), &shown));
         Ok(Self { plan, found, by, tests, before })
+    }
+
+    /// Joins collections of the same people, each with one mechanism. `parts` has a row for each mechanism;
+    /// rows after the first may lack a local ε.
+    pub fn joined(plan: Plan, parts: Vec<Vec<Self>>) -> Self {
+        let first = parts.first().into_iter().flatten();
+        let local: Vec<f64> = first.clone().flat_map(|part| part.plan.local.clone()).collect();
+        let tests = first.map(|part| part.tests).next().unwrap_or(0);
+        let by = parts.iter().filter_map(|row| row.first()).flat_map(|part| part.by.clone()).collect();
+        let found = parts.into_iter().map(|row| {
+            let all: Vec<(f64, Vec<Utility>)> = row
+                .into_iter()
+                .flat_map(|part| part.plan.local.into_iter().zip(part.found.into_iter().flatten()))
+                .collect();
+            let at = |local: &f64| all.iter().find(|(other, _)| other == local);
+            local.iter().map(|local| at(local).map_or(vec![], |(_, found)| found.clone())).collect()
+        });
+        let found = found.collect();
+        Self { plan: Plan { local, ..plan }, found, by, tests, before: vec![] }
+    }
+
+    /// Replaces the results on features by those of another collection with as many trials.
+    pub fn with_features_of(mut self, other: &Self) -> Self {
+        let both = self.found.iter_mut().flatten().flatten();
+        for (found, other) in both.zip(other.found.iter().flatten().flatten()) {
+            found.features = other.features;
+        }
+        self
     }
 
     /// First test record of each class, in the clear and as released at each local ε, without a guarantee for
@@ -480,7 +537,7 @@ mod tests {
             },
             hidden: [vec![8], vec![8]],
             classes,
-            private_labels: true,
+            shares: Shares::ByBudget,
             network_alone: false,
             repeats: 1,
             shows_images: false,
@@ -521,6 +578,45 @@ mod tests {
         Collection::run(&options, "made/up", &data, network).unwrap();
         // One result in each of two trials, and the same number for `direct`.
         assert_eq!(lines(folder.path(), "made/up"), 24);
+    }
+
+    /// Each part has one mechanism and one local ε, as in the results of a table whose rows have settings of
+    /// their own.
+    #[test]
+    fn joined_parts_are_the_collection_of_all() {
+        let registry = Registry::installed().unwrap();
+        let options = RunOptions::new(&registry, Path::new(""));
+        let data = Data::made_up(2000, 2);
+        let run = |central: Vec<f64>, local: Vec<f64>| {
+            let plan = Plan { central, local, shares: Shares::Fixed(0.5), network_alone: true, ..tiny(2) };
+            Collection::run(&options, "made-up", &data, plan).unwrap()
+        };
+        let (one, other) = (f64::INFINITY, 4.0);
+        let together = run(vec![one, other], vec![2.0, 20.0]);
+        let parts = vec![
+            vec![run(vec![one], vec![2.0]), run(vec![one], vec![20.0])],
+            vec![run(vec![other], vec![20.0])],
+        ];
+        let joined = Collection::joined(together.plan.clone(), parts);
+        assert_eq!((&joined.by, joined.tests), (&together.by, together.tests));
+        assert_eq!(joined.plan.local, [2.0, 20.0]);
+        for level in [Level::Latent, Level::Features] {
+            let of = |collection: &Collection, by: usize, local: usize| {
+                collection.accuracies(by, local, level, TestRecords::Clean)
+            };
+            for (by, local) in [(0, 0), (0, 1), (1, 1)] {
+                assert_eq!(of(&joined, by, local), of(&together, by, local));
+            }
+            assert!(of(&joined, 1, 0).is_empty(), "this mechanism has no part at ε = 2");
+        }
+        let before = joined.accuracies(0, 1, Level::Latent, TestRecords::Clean);
+        let features = run(vec![one], vec![20.0, 2.0]);
+        let mixed = joined.with_features_of(&features);
+        assert_eq!(mixed.accuracies(0, 1, Level::Latent, TestRecords::Clean), before);
+        assert_eq!(
+            mixed.accuracies(0, 1, Level::Features, TestRecords::Clean),
+            features.accuracies(0, 1, Level::Features, TestRecords::Clean)
+        );
     }
 
     /// Seeded. Without noise the two classes are far apart: one record in a thousand is in doubt.

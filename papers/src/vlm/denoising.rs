@@ -1,15 +1,16 @@
 //! A learner that accounts for the noise of released latents (outputs of an encoder): from noisy latents, it
 //! learns a classifier of latents without noise.
 
-use super::collection::{Level, Subject, TestRecords};
+use super::collection::{Collection, Level, Plan, Subject, TestRecords};
 use super::figures::{DIGITS, RULES, finite};
+use super::joining::points;
 use super::learner::Released;
 use super::prepared::Prepared;
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::rules;
 use crate::trials::Mean;
-use crate::{Finding, Grid, Picture, Result, RunOptions};
+use crate::{Finding, Grid, Panel, Picture, Result, RunOptions};
 use scumble_core::largest;
 use scumble_neural::{Activation, Adam, Architecture, Batches, Initialisation, Network, Optimiser, Pass};
 
@@ -35,87 +36,107 @@ struct Found {
 
 pub(super) fn denoising(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let collection = DIGITS.collected(options)?;
+    let found = measured(options, name, &collection.plan)?;
+    let both =
+        [TestRecords::Clean, TestRecords::Private].map(|tested| Comparison::new(&collection, &found, tested));
+    Ok(Evidence {
+        trials: collection.plan.trials,
+        findings: both.iter().map(Comparison::finding).collect(),
+        grids: both.iter().map(Comparison::grid).collect(),
+        notes: notes(),
+        picture: Picture {
+            title: "Learning from released digits with knowledge of the noise".into(),
+            panels: both.iter().map(Comparison::panel).collect(),
+        },
+    })
+}
+
+/// Runs all trials, except for those that the store holds. A trial has a result for each finite local ε.
+fn measured(options: &RunOptions, name: &str, plan: &Plan) -> Result<Vec<Vec<Found>>> {
     let store = options.finished(name)?;
-    let mut found: Vec<Vec<Found>> = vec![];
-    for trial in 0..collection.plan.trials {
+    let one = |trial: usize| {
         let words = json!({
-            "of": name, "trial": trial, "vlm": collection.plan.model.parameters,
-            "sizes": collection.plan.sizes, "seed": options.seed,
+            "of": name, "trial": trial, "vlm": plan.model.parameters,
+            "sizes": plan.sizes, "seed": options.seed,
             "learner": [VOLUNTEERS, EPOCHS, BATCH, HIDDEN],
-            "local": collection.plan.local.iter().filter(|local| local.is_finite()).collect::<Vec<_>>(),
+            "local": plan.local.iter().filter(|local| local.is_finite()).collect::<Vec<_>>(),
             "scumble": env!("CARGO_PKG_VERSION"),
         });
-        found.push(options.once(&store, &words, || run_trial(options, &DIGITS, trial))?);
-    }
-    let accuracies = |at: usize, tested: TestRecords| -> Vec<f64> {
-        let place = finite(&collection).position(|(other, _)| other == at).unwrap_or_default();
-        let one = |trial: &Vec<Found>| match tested {
-            TestRecords::Clean => trial[place].clean,
-            TestRecords::Private => trial[place].private,
-        };
-        found.iter().map(one).collect()
+        options.once(&store, &words, || run_trial(options, &DIGITS, trial))
     };
-    let (mut findings, mut grids, mut panels) = (vec![], vec![], vec![]);
-    for which in [TestRecords::Clean, TestRecords::Private] {
-        let rows: Vec<(f64, Vec<f64>, Vec<f64>)> = finite(&collection)
-            .map(|(at, local)| {
-                (local, accuracies(at, which), collection.accuracies(0, at, Level::Latent, which))
-            })
-            .collect();
+    (0..plan.trials).map(one).collect()
+}
+
+/// Accuracies on `tested` records of learners with and without knowledge of the noise.
+struct Comparison {
+    tested: TestRecords,
+    /// Each finite local ε, and the accuracy of each trial: with knowledge of the noise, then without it.
+    rows: Vec<(f64, Vec<f64>, Vec<f64>)>,
+}
+
+impl Comparison {
+    fn new(collection: &Collection, found: &[Vec<Found>], tested: TestRecords) -> Self {
+        let accuracy = |found: &Found| match tested {
+            TestRecords::Clean => found.clean,
+            TestRecords::Private => found.private,
+        };
+        let row = |(place, (at, local)): (usize, (usize, f64))| {
+            let ours: Vec<f64> = found.iter().map(|trial| accuracy(&trial[place])).collect();
+            (local, ours, collection.accuracies(0, at, Level::Latent, tested))
+        };
+        Self { tested, rows: finite(collection).enumerate().map(row).collect() }
+    }
+
+    fn finding(&self) -> Finding {
+        let rows = self.rows.iter();
         let gains: Vec<(f64, Mean)> =
-            rows.iter().map(|(local, ours, others)| (*local, Mean::from_differences(ours, others))).collect();
-        let entries = gains.iter().map(|(local, gain)| {
-            format!("{:+.1} ± {:.1} at ε = {local}", 100.0 * gain.value, 100.0 * gain.error)
-        });
-        findings.push(Finding {
+            rows.map(|(local, ours, others)| (*local, Mean::from_differences(ours, others))).collect();
+        Finding {
             what: format!(
                 "a learner that knows the noise against one that does not, records {}",
-                which.name()
+                self.tested.name()
             ),
             paper: "denoising gains (later version)".into(),
-            ours: format!("points: {}", entries.collect::<Vec<_>>().join(", ")),
+            ours: points(&gains),
             value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
             decision: rules::CLAIMED_GAIN.on_gains(gains.iter().map(|(_, gain)| gain.in_errors())),
             why: "± a standard error; both learn from the same releases of latents, at central ε = ∞".into(),
-        });
-        grids.push(Grid::new(
-            format!("accuracy on records {}, %, ± a standard deviation", which.name()),
-            ["local ε", "knows the noise", "does not (Figures 1 and 4)"],
-            rows.iter().map(|(local, ours, others)| vec![shown(*local), percent(ours), percent(others)]),
-        ));
-        let local: Vec<f64> = rows.iter().map(|(local, ..)| *local).collect();
-        let layers = vec![
-            curve("knows the noise".into(), 0, &local, |at| rows[at].1.clone()),
-            curve("does not".into(), 1, &local, |at| rows[at].2.clone()),
-        ];
-        panels.push(panel(
-            &format!("records {}", which.name()),
-            "accuracy, %, ± a standard deviation",
-            layers,
-        ));
+        }
     }
-    Ok(Evidence {
-        trials: collection.plan.trials,
-        findings,
-        grids,
-        notes: vec![
-            format!(
-                "The later version (arXiv 2010.12464v3) adds a denoising approach to learning, without \
-                 published code. In our version, the possible values of a released latent are the latents of \
-                 {VOLUNTEERS} volunteers, weighted by the likelihood of the noise. No label of the \
-                 volunteers is used. A network of {HIDDEN} units predicts the class of each possible value. \
-                 It learns from released latents and flipped labels, by their likelihood under the noise and \
-                 the flips ({EPOCHS} epochs). A released test record gets the class of the network's mean \
-                 prediction over its possible values."
-            ),
-            RULES.into(),
-            SEEDED.into(),
-        ],
-        picture: Picture {
-            title: "Learning from released digits with knowledge of the noise".into(),
-            panels,
-        },
-    })
+
+    fn grid(&self) -> Grid {
+        let rows = self.rows.iter();
+        Grid::new(
+            format!("accuracy on records {}, %, ± a standard deviation", self.tested.name()),
+            ["local ε", "knows the noise", "does not (Figures 1 and 4)"],
+            rows.map(|(local, ours, others)| vec![shown(*local), percent(ours), percent(others)]),
+        )
+    }
+
+    fn panel(&self) -> Panel {
+        let local: Vec<f64> = self.rows.iter().map(|(local, ..)| *local).collect();
+        let layers = vec![
+            curve("knows the noise".into(), 0, &local, |at| self.rows[at].1.clone()),
+            curve("does not".into(), 1, &local, |at| self.rows[at].2.clone()),
+        ];
+        panel(&format!("records {}", self.tested.name()), "accuracy, %, ± a standard deviation", layers)
+    }
+}
+
+fn notes() -> Vec<String> {
+    vec![
+        format!(
+            "The later version (arXiv 2010.12464v3) adds a denoising approach to learning, without \
+             published code. In our version, the possible values of a released latent are the latents of \
+             {VOLUNTEERS} volunteers, weighted by the likelihood of the noise. No label of the \
+             volunteers is used. A network of {HIDDEN} units predicts the class of each possible value. \
+             It learns from released latents and flipped labels, by their likelihood under the noise and \
+             the flips ({EPOCHS} epochs). A released test record gets the class of the network's mean \
+             prediction over its possible values."
+        ),
+        RULES.into(),
+        SEEDED.into(),
+    ]
 }
 
 /// Runs one trial at each finite local ε, on the releases of the reproduced figures.

@@ -1,7 +1,7 @@
 //! Figures 1, 4 and 7 of Learning to Noise: findings on data that people share.
 
 use super::benchmark;
-use super::collection::{BOTH, By, Collection, Level, Plan, Subject, TestRecords};
+use super::collection::{BOTH, By, Collection, Level, Plan, Shares, Subject, TestRecords};
 use super::people::{Data, Sizes};
 use super::prepared;
 use super::reports::{self, with_comparison};
@@ -102,7 +102,7 @@ pub(super) fn digits(options: &RunOptions) -> Plan {
         model: model_of_digits(options),
         hidden: [vec![50], vec![400, 150, 50]],
         classes: 10,
-        private_labels: true,
+        shares: Shares::ByBudget,
         network_alone: false,
         shows_images: options.images,
         epochs: if options.quick { 8 } else { 20 },
@@ -132,7 +132,7 @@ fn loans(options: &RunOptions) -> Plan {
         },
         hidden: [vec![50], vec![400, 150, 50]],
         classes: 2,
-        private_labels: true,
+        shares: Shares::ByBudget,
         network_alone: false,
         shows_images: false,
         epochs: 20,
@@ -210,8 +210,9 @@ pub(super) fn figure_1_mnist(options: &RunOptions, _: &'static str) -> Result<Ev
     ] {
         findings.extend(latents_against_features(&collection, TestRecords::Clean, range, claim));
     }
-    findings.extend(central_costs(&collection, TestRecords::Clean));
-    findings.extend(costs_rise(&collection, TestRecords::Clean));
+    let alike = DIGITS.collected_alike(options)?;
+    findings.extend(central_costs(&collection, &alike));
+    findings.extend(costs_rise(&collection, &alike));
     findings.push(benchmark::at_large_budgets(options, &DIGITS, &[20.0, 50.0, 100.0])?);
     let codes = reports::accuracies(options, &DIGITS, DIGITS_BY_CODES)?;
     let found = figure(
@@ -235,7 +236,7 @@ pub(super) fn figure_1_lending_club(options: &RunOptions, _: &'static str) -> Re
     findings.extend(rises(&collection, TestRecords::Clean, &BOTH));
     let claim = (&rules::LEVELS_ALIKE, "no clear difference");
     findings.extend(latents_against_features(&collection, TestRecords::Clean, &ALL, claim));
-    findings.extend(central_costs(&collection, TestRecords::Clean));
+    findings.extend(central_costs(&collection, &LOANS.collected_alike(options)?));
     findings.push(benchmark::at_large_budgets(options, &LOANS, &[20.0])?);
     let codes = reports::accuracies(options, &LOANS, "vlm/collection-lending-club/codes")?;
     let found = figure(
@@ -575,17 +576,24 @@ pub(super) fn latents_against_features(
     })
 }
 
-/// Finding on whether a central ε costs more at the largest finite local ε than at the least, on latents. The
-/// costs of all finite central ε are averaged.
-pub(super) fn costs_rise(collection: &Collection, tested: TestRecords) -> Option<Finding> {
-    let ((first, from), (last, to)) = finite(collection).next().zip(finite(collection).last())?;
-    let private: Vec<(usize, f64)> = learned(collection).filter(|(_, central)| central.is_finite()).collect();
-    let cost = |by: usize, at: usize| -> Vec<f64> {
-        let [without, with] = [0, by].map(|by| collection.accuracies(by, at, Level::Latent, tested));
-        without.iter().zip(&with).map(|(without, with)| without - with).collect()
+/// Accuracy that a central ε costs in each trial, on latents, at a local ε. `alike` has the accuracy of the
+/// same network without a guarantee for volunteers, as its first mechanism.
+fn cost(collection: &Collection, alike: &Collection, by: usize, local: f64) -> Vec<f64> {
+    let accuracies = |collection: &Collection, by: usize| {
+        let at = collection.plan.local.iter().position(|other| *other == local);
+        at.map_or(vec![], |at| collection.accuracies(by, at, Level::Latent, TestRecords::Clean))
     };
+    let [without, with] = [accuracies(alike, 0), accuracies(collection, by)];
+    without.iter().zip(&with).map(|(without, with)| without - with).collect()
+}
+
+/// Finding on whether a central ε costs more at the largest finite local ε than at the least, on latents. The
+/// costs of all finite central ε are averaged. `alike` has the same network without a guarantee.
+pub(super) fn costs_rise(collection: &Collection, alike: &Collection) -> Option<Finding> {
+    let ((_, from), (_, to)) = finite(collection).next().zip(finite(collection).last())?;
+    let private: Vec<(usize, f64)> = learned(collection).filter(|(_, central)| central.is_finite()).collect();
     let costs: Vec<[Vec<f64>; 2]> =
-        private.iter().map(|(by, _)| [cost(*by, first), cost(*by, last)]).collect();
+        private.iter().map(|(by, _)| [from, to].map(|local| cost(collection, alike, *by, local))).collect();
     let rise = Mean::from_values(&averages(collection.plan.trials, |trial| {
         costs.iter().map(|[low, high]| high[trial] - low[trial]).collect()
     }));
@@ -604,22 +612,21 @@ pub(super) fn costs_rise(collection: &Collection, tested: TestRecords) -> Option
         ),
         value: Some(100.0 * rise.value),
         decision: rules::COST_RISES.on(rise.in_errors()),
-        why: "± a standard error; at small ε the two classifiers \
-              below reach nearly all that the latents allow"
-            .into(),
+        why: ALIKE.into(),
     })
 }
 
-/// Findings on the accuracy that each finite central ε costs, at the largest finite local ε.
-pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec<Finding> {
-    let Some((at, local)) = finite(collection).last() else { return vec![] };
+const ALIKE: &str = "± a standard error; against the same network without clipping and noise. Encoder and \
+    decoder are trained privately together here, and by turns in the paper";
+
+/// Findings on the accuracy that each finite central ε costs, at the largest finite local ε. `alike` has the
+/// same network without a guarantee.
+pub(super) fn central_costs(collection: &Collection, alike: &Collection) -> Vec<Finding> {
+    let Some((_, local)) = finite(collection).last() else { return vec![] };
     learned(collection)
         .filter(|(_, central)| central.is_finite())
         .map(|(by, central)| {
-            let cost = Mean::from_differences(
-                &collection.accuracies(0, at, Level::Latent, tested),
-                &collection.accuracies(by, at, Level::Latent, tested),
-            );
+            let cost = Mean::from_values(&cost(collection, alike, by, local));
             Finding {
                 what: format!("cost of central ε = {central} at local ε = {local}, on latents"),
                 paper: "an adverse effect on MNIST, more at higher local ε; negligible for Lending Club"
@@ -630,9 +637,7 @@ pub(super) fn central_costs(collection: &Collection, tested: TestRecords) -> Vec
                     2 => rules::NEGLIGIBLE_COST.on(cost.value - 2.0 * cost.error),
                     _ => rules::COSTS.on(cost.in_errors()),
                 },
-                why: "± a standard error; encoder and decoder are trained privately together here, and by \
-                      turns in the paper"
-                    .into(),
+                why: ALIKE.into(),
             }
         })
         .collect()

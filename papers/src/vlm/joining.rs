@@ -181,122 +181,168 @@ impl Houses {
 }
 
 pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let loans = lending_club::loans(options.folder)?;
-    let store: Option<Store<Trial>> = options.finished(name)?;
-    let trials = options.trainings();
-    (options.on_start)(trials as u64);
-    let mut found: Vec<Trial> = vec![];
-    for trial in 0..trials {
-        let words = json!({
-            "of": name, "vlm": model(options).parameters, "ours": parameters_of_ours(options, options.seed),
-            "trial": trial, "seed": options.seed, "quick": options.quick,
-            "scumble": env!("CARGO_PKG_VERSION"),
-        });
-        let key = Key::from_content(&words)?;
-        let before = store.as_ref().and_then(|store| store.find(&key).cloned());
-        found.push(match (before, &store) {
-            (Some(before), _) => before,
-            (None, store) => {
-                let this = Houses::new(options, &loans, name, trial)?.trial(options, name, trial)?;
-                store.as_ref().map(|store| store.add(key, &words, &this)).transpose()?;
-                this
-            }
-        });
-        (options.on_step)();
-    }
-    Ok(evidence(&found, &local(options), sides(&loans).map(|columns| columns.len())))
+    let found = Found::new(options, name)?;
+    Ok(Evidence {
+        trials: found.trials.len(),
+        findings: vec![
+            found.columns_help(),
+            found.latents_between(),
+            found.direct_hardly_gains(),
+            found.ours_against_latents(),
+        ],
+        grids: vec![found.grid()],
+        notes: found.notes(),
+        picture: found.picture(),
+    })
 }
 
-fn evidence(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Evidence {
-    let alone: Vec<f64> = trials.iter().map(|trial| trial.alone).collect();
-    let others: Vec<f64> = trials.iter().map(|trial| trial.others).collect();
-    let all: Vec<f64> = trials.iter().map(|trial| trial.all).collect();
-    let with =
-        |at: usize, by: usize| -> Vec<f64> { trials.iter().map(|trial| trial.joined[at][by]).collect() };
-    let in_range = |local: f64| (4.0..=10.0).contains(&local);
-    let gains = |by: usize, includes: &dyn Fn(f64) -> bool| -> Vec<(f64, Mean)> {
-        let those = local.iter().enumerate().filter(|(_, local)| includes(**local));
-        those.map(|(at, local)| (*local, Mean::from_differences(&with(at, by), &alone))).collect()
-    };
-    let describe = |gains: &[(f64, Mean)]| {
-        let each = gains.iter().map(|(local, gain)| {
-            format!("{:+.1} ± {:.1} at ε = {local}", 100.0 * gain.value, 100.0 * gain.error)
-        });
-        format!("points: {}", each.collect::<Vec<_>>().join(", "))
-    };
-    let (ours, direct_gains) = (gains(0, &in_range), gains(1, &f64::is_finite));
-    let gains_on_latents: Vec<(f64, Mean)> = local
-        .iter()
-        .enumerate()
-        .filter(|(_, local)| local.is_finite())
-        .map(|(at, local)| (*local, Mean::from_differences(&with(at, 2), &with(at, 0))))
-        .collect();
-    let room = Mean::from_differences(&all, &alone);
-    let findings = vec![
+/// Runs a trial, or returns the store's outcome of it. A line of the store has the fields of [`Trial`]; for
+/// [`RunOptions::once`], they would be in a field `found`.
+fn once(
+    options: &RunOptions,
+    loans: &lending_club::Loans,
+    store: &Option<Store<Trial>>,
+    name: &str,
+    trial: usize,
+) -> Result<Trial> {
+    let words = json!({
+        "of": name, "vlm": model(options).parameters, "ours": parameters_of_ours(options, options.seed),
+        "trial": trial, "seed": options.seed, "quick": options.quick,
+        "scumble": env!("CARGO_PKG_VERSION"),
+    });
+    let key = Key::from_content(&words)?;
+    if let Some(before) = store.as_ref().and_then(|store| store.find(&key)) {
+        return Ok(before.clone());
+    }
+    let found = Houses::new(options, loans, name, trial)?.trial(options, name, trial)?;
+    if let Some(store) = store {
+        store.add(key, &words, &found)?;
+    }
+    Ok(found)
+}
+
+/// Results of all trials.
+struct Found {
+    trials: Vec<Trial>,
+    /// Values of the local ε, in the order of [`Trial::joined`].
+    local: Vec<f64>,
+    /// Numbers of columns in the clear, and of private columns.
+    columns: [usize; 2],
+}
+
+impl Found {
+    fn new(options: &RunOptions, name: &str) -> Result<Self> {
+        let loans = lending_club::loans(options.folder)?;
+        let store = options.finished(name)?;
+        let count = options.trainings();
+        (options.on_start)(count as u64);
+        let mut trials = vec![];
+        for trial in 0..count {
+            trials.push(once(options, &loans, &store, name, trial)?);
+            (options.on_step)();
+        }
+        Ok(Self { trials, local: local(options), columns: sides(&loans).map(|columns| columns.len()) })
+    }
+
+    fn alone(&self) -> Vec<f64> {
+        self.trials.iter().map(|trial| trial.alone).collect()
+    }
+
+    fn all(&self) -> Vec<f64> {
+        self.trials.iter().map(|trial| trial.all).collect()
+    }
+
+    /// Accuracy of each trial for the local ε at index `at`, and for the release at index `by` of
+    /// [`Trial::joined`].
+    fn with(&self, at: usize, by: usize) -> Vec<f64> {
+        self.trials.iter().map(|trial| trial.joined[at][by]).collect()
+    }
+
+    /// Gain of all columns in the clear over the columns in the clear alone.
+    fn room(&self) -> Mean {
+        Mean::from_differences(&self.all(), &self.alone())
+    }
+
+    /// Gains of the release at index `by` over the accuracies `over`, at each local ε in a range.
+    fn gains(
+        &self,
+        by: usize,
+        over: impl Fn(usize) -> Vec<f64>,
+        in_range: impl Fn(f64) -> bool,
+    ) -> Vec<(f64, Mean)> {
+        let those = self.local.iter().copied().enumerate().filter(|(_, local)| in_range(*local));
+        those.map(|(at, local)| (local, Mean::from_differences(&self.with(at, by), &over(at)))).collect()
+    }
+
+    fn columns_help(&self) -> Finding {
+        let room = self.room();
         Finding {
             what: "accuracy with the columns in the clear alone, and with all columns".into(),
             paper: "56.1 %, and 65.8 %".into(),
-            ours: format!("{} %, and {} %", percent(&alone), percent(&all)),
+            ours: format!("{} %, and {} %", percent(&self.alone()), percent(&self.all())),
             value: Some(100.0 * room.value),
             decision: rules::COLUMNS_HELP.on(room.in_errors()),
             why: "the loans differ, with two columns fewer; only the gain from the other columns counts"
                 .into(),
-        },
+        }
+    }
+
+    fn latents_between(&self) -> Finding {
+        let room = self.room();
+        let gains = self.gains(0, |_| self.alone(), |local| (4.0..=10.0).contains(&local));
         Finding {
             what: "joined released latents are between the two at local ε in [4, 10]".into(),
             paper: "a significant improvement over the columns in the clear alone".into(),
-            ours: describe(&ours),
-            value: ours.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
+            ours: points(&gains),
+            value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
             decision: rules::BETWEEN.on_condition(
-                ours.iter().all(|(_, gain)| gain.value > 0.0 && gain.value < room.value)
-                    && ours.iter().any(|(_, gain)| gain.value > 2.0 * gain.error),
+                gains.iter().all(|(_, gain)| gain.value > 0.0 && gain.value < room.value)
+                    && gains.iter().any(|(_, gain)| gain.value > 2.0 * gain.error),
             ),
             why: "± a standard error".into(),
-        },
+        }
+    }
+
+    fn direct_hardly_gains(&self) -> Finding {
+        let gains = self.gains(1, |_| self.alone(), f64::is_finite);
         Finding {
             what: "joined columns that direct released".into(),
             paper: "never more than one point over the columns in the clear alone".into(),
-            ours: describe(&direct_gains),
-            value: direct_gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
+            ours: points(&gains),
+            value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::max),
             decision: rules::HARDLY_A_GAIN
-                .on(direct_gains.iter().map(|(_, gain)| gain.value).fold(f64::NEG_INFINITY, f64::max)),
+                .on(gains.iter().map(|(_, gain)| gain.value).fold(f64::NEG_INFINITY, f64::max)),
             why: String::new(),
-        },
+        }
+    }
+
+    fn ours_against_latents(&self) -> Finding {
+        let gains = self.gains(2, |at| self.with(at, 0), f64::is_finite);
         Finding {
             what: format!("{OURS} (ours), joined, instead of latents"),
             paper: "the paper's latents".into(),
-            ours: describe(&gains_on_latents),
-            value: gains_on_latents.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
-            decision: rules::GAINS.on_gains(gains_on_latents.iter().map(|(_, gain)| gain.in_errors())),
+            ours: points(&gains),
+            value: gains.iter().map(|(_, gain)| 100.0 * gain.value).reduce(f64::min),
+            decision: rules::GAINS.on_gains(gains.iter().map(|(_, gain)| gain.in_errors())),
             why: "± a standard error".into(),
-        },
-    ];
-    let header =
-        ["local ε", "clear alone", "latents joined", "direct joined", "ours joined", "all in the clear"];
-    let row = |(at, local): (usize, &f64)| {
-        let joined = (0..3).map(|by| percent(&with(at, by)));
-        let first = [shown(*local), percent(&alone)];
-        first.into_iter().chain(joined).chain([percent(&all)]).collect()
-    };
-    let rows = local.iter().enumerate().map(row);
-    let level = |look: usize, name: &str, accuracies: &[f64]| Layer {
-        name: name.into(),
-        look,
-        marks: Marks::Level(100.0 * Mean::from_values(accuracies).value),
-    };
-    let layers = vec![
-        curve("latents joined".into(), 0, local, |at| with(at, 0)),
-        curve("direct joined".into(), 1, local, |at| with(at, 1)),
-        curve(format!("{OURS} (ours) joined"), 2, local, |at| with(at, 2)),
-        level(3, "clear alone", &alone),
-        level(4, "all in the clear", &all),
-    ];
-    let title = "Loans joined to released columns (Figure 3)";
-    Evidence {
-        trials: trials.len(),
-        findings,
-        grids: vec![Grid::new("accuracy, %, ± a standard deviation", header, rows)],
-        notes: vec![
+        }
+    }
+
+    fn grid(&self) -> Grid {
+        let header =
+            ["local ε", "clear alone", "latents joined", "direct joined", "ours joined", "all in the clear"];
+        let row = |(at, local): (usize, &f64)| {
+            let joined = (0..3).map(|by| percent(&self.with(at, by)));
+            let first = [shown(*local), percent(&self.alone())];
+            first.into_iter().chain(joined).chain([percent(&self.all())]).collect()
+        };
+        Grid::new("accuracy, %, ± a standard deviation", header, self.local.iter().enumerate().map(row))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let [clear, private] = self.columns;
+        let others: Vec<f64> = self.trials.iter().map(|trial| trial.others).collect();
+        vec![
             format!(
                 "The data are 42,535 loans of 2007 to 2011, the oldest 85 % for training, with both parts \
                  balanced. Six of the eight columns that the paper names exist here, and are in the clear \
@@ -318,10 +364,34 @@ fn evidence(trials: &[Trial], local: &[f64], [clear, private]: [usize; 2]) -> Ev
                  clear. It carries the information of the released columns about the target."
             ),
             SEEDED.into(),
-        ],
-        picture: Picture {
-            title: title.into(),
-            panels: vec![panel("all records", "accuracy, %, ± a standard deviation", layers)],
-        },
+        ]
     }
+
+    fn picture(&self) -> Picture {
+        let joined = |name: String, by: usize| curve(name, by, &self.local, |at| self.with(at, by));
+        let level = |look: usize, name: &str, accuracies: &[f64]| Layer {
+            name: name.into(),
+            look,
+            marks: Marks::Level(100.0 * Mean::from_values(accuracies).value),
+        };
+        let layers = vec![
+            joined("latents joined".into(), 0),
+            joined("direct joined".into(), 1),
+            joined(format!("{OURS} (ours) joined"), 2),
+            level(3, "clear alone", &self.alone()),
+            level(4, "all in the clear", &self.all()),
+        ];
+        Picture {
+            title: "Loans joined to released columns (Figure 3)".into(),
+            panels: vec![panel("all records", "accuracy, %, ± a standard deviation", layers)],
+        }
+    }
+}
+
+/// Formats gains in points with their standard errors, each at its local ε.
+pub(super) fn points(gains: &[(f64, Mean)]) -> String {
+    let each = gains.iter().map(|(local, gain)| {
+        format!("{:+.1} ± {:.1} at ε = {local}", 100.0 * gain.value, 100.0 * gain.error)
+    });
+    format!("points: {}", each.collect::<Vec<_>>().join(", "))
 }

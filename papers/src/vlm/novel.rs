@@ -2,7 +2,7 @@
 //! (volunteers) who have no nines.
 
 use super::benchmark;
-use super::collection::{BOTH, Collection, Level, Plan, Subject, TestRecords};
+use super::collection::{BOTH, Collection, Level, Plan, Shares, Subject, TestRecords};
 use super::figures::{
     HIGH, JOINTLY, LOW, RULES, above_chance, budgets, costs_rise, digits, figure, latents_against_features,
     rises,
@@ -31,7 +31,7 @@ fn plan(options: &RunOptions) -> Plan {
         true => digits.sizes,
         false => Sizes { volunteers: usize::MAX, others: usize::MAX, test: usize::MAX },
     };
-    Plan { sizes, central, local, classes: 2, private_labels: false, shows_images: false, ..digits }
+    Plan { sizes, central, local, classes: 2, shares: Shares::KnownLabels, shows_images: false, ..digits }
 }
 
 fn notes(_: &Plan) -> Vec<String> {
@@ -56,7 +56,7 @@ pub(super) fn figure_2(options: &RunOptions, _: &'static str) -> Result<Evidence
     ] {
         findings.extend(latents_against_features(&collection, TestRecords::Clean, range, claim));
     }
-    findings.extend(costs_rise(&collection, TestRecords::Clean));
+    findings.extend(costs_rise(&collection, &NINES.collected_alike(options)?));
     findings.push(benchmark::at_large_budgets(options, &NINES, &[20.0, 50.0, 100.0])?);
     let title = "Nines that the mechanism has not seen (Figure 2)";
     let found = figure(&collection, &NINES, findings, TestRecords::Clean, &BOTH, title);

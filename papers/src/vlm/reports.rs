@@ -43,7 +43,7 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
         let mut randomness = options.randomness(name, &[trial as u64]);
         let people = data.divided(plan.sizes, &mut randomness.streams().stream(0))?;
         let all = people.volunteers.len();
-        let asked = if plan.private_labels { all.min(reported::VOLUNTEERS) } else { all };
+        let asked = if plan.private_labels() { all.min(reported::VOLUNTEERS) } else { all };
         for (_, local, accuracies) in &mut found {
             let mut words = json!({
                 "of": name, "trial": trial, "local": local, "sizes": plan.sizes, "seed": options.seed,
@@ -52,7 +52,7 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
             if asked < all {
                 words["volunteers"] = json!(asked);
             }
-            if !plan.private_labels {
+            if !plan.private_labels() {
                 words["by"] = json!(DIRECTION_REPORT.name);
             }
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
@@ -64,7 +64,7 @@ pub(super) fn accuracies(options: &RunOptions, subject: &Subject, name: &str) ->
                     sharing: &together(&people)?,
                     test: &people.test,
                 };
-                match plan.private_labels {
+                match plan.private_labels() {
                     true => study.accuracy(*local, &mut randomness),
                     false => study.accuracy_by_known_labels(*local, &mut randomness),
                 }
@@ -113,7 +113,7 @@ pub(super) fn with_comparison(
     levels: &[Level],
     tested: TestRecords,
 ) -> Evidence {
-    let plugin = if collection.plan.private_labels { LEARNED_CODES } else { DIRECTION_REPORT };
+    let plugin = if collection.plan.private_labels() { LEARNED_CODES } else { DIRECTION_REPORT };
     let name = format!("{} (ours)", plugin.name);
     let papers = |at: usize| -> Vec<Vec<f64>> {
         levels.iter().map(|level| collection.accuracies(0, at, *level, tested)).collect()
@@ -135,7 +135,7 @@ pub(super) fn with_comparison(
     for panel in found.picture.panels.iter_mut().take(levels.len()) {
         panel.layers.push(curve(name.clone(), collection.by.len(), &local, |at| accuracies[at].2.clone()));
     }
-    found.notes.push(if collection.plan.private_labels { LEARNED } else { LEARNED_BY_LABELS }.into());
+    found.notes.push(if collection.plan.private_labels() { LEARNED } else { LEARNED_BY_LABELS }.into());
     if tested == TestRecords::Private {
         found.notes.push(ANSWERED.into());
     }

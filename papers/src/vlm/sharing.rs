@@ -41,6 +41,18 @@ impl Model {
         parameters
     }
 
+    /// The model for volunteers with a central ε, trained for as many epochs, with as many volunteers per
+    /// step and the same learning rate, but without the guarantee.
+    pub fn without_guarantee(&self) -> Self {
+        let mut parameters = self.private.clone();
+        if let Some(schedule) = parameters.as_object_mut().and_then(|all| all.remove("volunteers")) {
+            parameters["epochs"] = json!(schedule["epochs"].as_f64().map(|epochs| epochs as usize));
+            parameters["batch_size"] = schedule["expected_batch"].clone();
+            parameters["learning_rate"] = schedule["learning_rate"].clone();
+        }
+        Self { parameters, private: Value::Null }
+    }
+
     /// Learns a mechanism from these `volunteers`.
     pub fn learned(
         &self,
@@ -115,4 +127,24 @@ pub(super) fn flipped(
     let release = RandomizedResponse::new(domain, epsilon)?.release(&table, randomness)?;
     let flip = release.noise.label_flip().unwrap_or_else(|| Array2::eye(classes));
     Ok((classes_of(&release.table), flip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_without_its_guarantee_keeps_network_and_schedule() {
+        let schedule =
+            json!({"epochs": 12.0, "expected_batch": 600, "learning_rate": 0.001, "noise_multiplier": 2.0});
+        let private = json!({"hidden": [64], "l1_bound": 5.0, "volunteers": schedule});
+        let model = Model { parameters: json!({"hidden": [400]}), private }.without_guarantee();
+        assert_eq!(
+            model.parameters(f64::INFINITY, 45_000, 7),
+            json!({
+                "hidden": [64], "l1_bound": 5.0, "epochs": 12, "batch_size": 600, "learning_rate": 0.001,
+                "seed": 7
+            })
+        );
+    }
 }

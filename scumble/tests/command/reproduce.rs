@@ -101,6 +101,7 @@ fn without_a_name_it_lists_them() {
         "vlm/figure-3",
         "vlm/figure-4",
         "vlm/figure-7",
+        "vlm/table-4",
     ];
     assert_eq!(names, expected);
     assert!(names.iter().all(|name| text.contains(name)), "{text}");
