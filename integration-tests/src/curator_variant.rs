@@ -11,10 +11,12 @@ use scumble::kkt::{Machine, Records, SoftMargin};
 const THETA: f64 = 1.0;
 const RHO: f64 = 0.01;
 
-/// `fisher-correlated` with θ = 1 and ρ = 0.01, and a fault.
+/// `fisher-correlated` with a fault. The first kept model has θ = 1 and ρ = 0.01.
 #[derive(Debug, Clone)]
 pub struct CuratorVariant {
     honest: FisherCorrelated,
+    /// Number of combinations of columns that the kept models disclose.
+    kept: usize,
     fault: CuratorFault,
 }
 
@@ -27,8 +29,10 @@ pub enum CuratorFault {
     Variance(f64),
     /// The claim omits the share of a record's noise that the constraint on the sum removes.
     ShareForgotten,
-    /// The claim counts p columns, but the noise has p − 1 directions.
+    /// The claim counts p columns, but the noise has fewer directions.
     AllColumns,
+    /// The noise leaves only the first model unchanged.
+    OneModel,
     /// The noise is not projected on the side of the records: the sum Σ bx changes.
     SumOpen,
     /// The noise is not projected on the side of the columns: the scores α·x change.
@@ -38,22 +42,23 @@ pub enum CuratorFault {
 }
 
 impl CuratorVariant {
-    /// Creates the variant of `honest` with this fault.
-    pub fn new(honest: FisherCorrelated, fault: CuratorFault) -> Self {
-        Self { honest, fault }
+    /// Creates the variant of `honest`, whose models disclose `kept` combinations of columns, with this
+    /// fault.
+    pub fn new(honest: FisherCorrelated, kept: usize, fault: CuratorFault) -> Self {
+        Self { honest, kept, fault }
     }
 
     /// Returns the honest guarantee, with a larger joint bound if the fault is in the claim.
-    fn claimed(&self, mut guarantee: Guarantee, share: f64) -> Guarantee {
+    fn claimed(&self, mut guarantee: Guarantee) -> Guarantee {
         let columns = self.honest.domain().columns().len() as f64;
-        let factor = match self.fault {
-            CuratorFault::ShareForgotten => 1.0 / (1.0 - share),
-            CuratorFault::AllColumns => columns / (columns - 1.0),
-            _ => 1.0,
-        };
+        let open = columns - self.kept as f64;
         for claim in &mut guarantee.claims {
             if let Notion::CramerRao(bound) = &mut claim.notion {
-                bound.joint = bound.joint.map(|joint| factor * joint);
+                bound.joint = bound.joint.map(|joint| match self.fault {
+                    CuratorFault::ShareForgotten => self.honest.variance() * open,
+                    CuratorFault::AllColumns => joint * columns / open,
+                    _ => joint,
+                });
             }
         }
         guarantee
@@ -81,27 +86,33 @@ impl CuratorMechanism for CuratorVariant {
 impl CuratorVariant {
     fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let honest = self.honest.release(table, randomness)?;
+        let guarantee = self.claimed(honest.guarantee);
+        let honest = Release { guarantee, ..honest };
         let clean = honest.key.view(table)?;
         let machine = classifier(&clean)?;
         let omega = machine.multipliers;
         let b: Vec<f64> = omega.iter().zip(signs(&clean)?).map(|(omega, sign)| omega * sign).collect();
         let zeros = |like: &[f64]| vec![0.0; like.len()];
         let (a, variance) = (machine.weights, self.honest.variance());
-        let noise = CorrelatedNoise::new(b.clone(), a.clone(), variance)?;
-        let guarantee = self.claimed(honest.guarantee, noise.largest_share());
-        let noise = match self.fault {
-            CuratorFault::Variance(variance) => CorrelatedNoise::new(b, a, variance)?,
-            CuratorFault::SumOpen => CorrelatedNoise::new(zeros(&b), a, variance)?,
-            CuratorFault::ScoresOpen => CorrelatedNoise::new(b, zeros(&a), variance)?,
-            CuratorFault::SignsForgotten => CorrelatedNoise::new(omega, a, variance)?,
-            CuratorFault::None | CuratorFault::ShareForgotten | CuratorFault::AllColumns => noise,
+        let (b, a, variance) = match self.fault {
+            CuratorFault::None | CuratorFault::ShareForgotten | CuratorFault::AllColumns => {
+                return Ok(honest);
+            }
+            CuratorFault::Variance(variance) => (b, a, variance),
+            CuratorFault::OneModel => (b, a, variance),
+            CuratorFault::SumOpen => (zeros(&b), a, variance),
+            CuratorFault::ScoresOpen => {
+                let open = zeros(&a);
+                (b, open, variance)
+            }
+            CuratorFault::SignsForgotten => (omega, a, variance),
         };
         let mut records = clean.records().to_owned();
         let values =
             records.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
-        noise.add(values, &randomness.streams())?;
+        CorrelatedNoise::new(vec![b], vec![a], variance)?.add(values, &randomness.streams())?;
         let table = Table::new(clean.columns().to_vec(), records, clean.target().clone())?;
-        Ok(Release { table, guarantee, ..honest })
+        Ok(Release { table, ..honest })
     }
 }
 

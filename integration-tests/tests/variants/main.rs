@@ -15,7 +15,10 @@ use scumble::core::{
     TargetDomain, Task, Volunteers,
 };
 use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
-use scumble::fisher_svm::{FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, Reach, Weights};
+use scumble::fisher_svm::{
+    FISHER_GAUSSIAN, FisherBounded, FisherCorrelated, FisherGaussian, KeptModel, Reach, Weights,
+};
+use scumble::kkt::{LinearModel, Loss};
 use scumble::sampling::{DiscreteGaussian, Rational};
 use scumble::task_aware::{
     LatentLaplace, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
@@ -554,8 +557,8 @@ fn keeps_the_classifier(mechanism: &Designed, table: &Table) -> Result<(), Strin
 #[test]
 fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lose() {
     let (domain, table) = few();
-    let honest = FisherCorrelated::new(domain, 1.0, 0.01, 0.5).unwrap();
-    let variant = |fault| CuratorVariant::new(honest.clone(), fault);
+    let honest = FisherCorrelated::new(domain, vec![KeptModel::MACHINE], 0.5).unwrap();
+    let variant = |fault| CuratorVariant::new(honest.clone(), 1, fault);
     let attack = |mechanism: &Designed| {
         let [finding] = &audit("the mechanism", mechanism, Some(&table), effort()).unwrap()[..] else {
             panic!("a claim more or less")
@@ -595,6 +598,46 @@ fn variants_of_fisher_correlated_are_caught_by_what_they_hide_or_by_what_they_lo
     // Without records the audit cannot attack; the mechanism still makes a claim.
     let finding = &audit("the mechanism", &Designed::curator(honest.clone()), None, effort()).unwrap()[0];
     assert_eq!(finding.verdict, Verdict::NotAttacked, "{finding}");
+}
+
+/// Checks that a ridge regression of the signs, with λ = 1, learns from a release what it learns from the
+/// records.
+fn keeps_the_ridge_regression(mechanism: &Designed, table: &Table) -> Result<(), String> {
+    let released = mechanism.release(table, &mut Randomness::seeded(1)).unwrap().table;
+    let fitted = |table: &Table| {
+        let Target::Class(classes) = table.target() else { panic!("the target is not a class") };
+        let signs: Vec<f64> = classes.iter().map(|class| 2.0 * *class as f64 - 1.0).collect();
+        let model = LinearModel::new(table.records().view(), Loss::Squared(&signs), 1.0).unwrap();
+        model.solve(1e-9, 10).unwrap().weights.concat()
+    };
+    let moved = fitted(table).iter().zip(fitted(&released)).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    match moved < 1e-8 {
+        true => Ok(()),
+        false => Err(format!("utility: the ridge regression of a release is off by {moved:.3}")),
+    }
+}
+
+#[test]
+fn variants_that_count_or_keep_one_of_two_models_are_caught() {
+    let (domain, table) = few();
+    let keeps = vec![KeptModel::MACHINE, KeptModel::Ridge { l2_penalty: 1.0 }];
+    let honest = FisherCorrelated::new(domain, keeps, 0.5).unwrap();
+    let variant = |fault| Designed::curator(CuratorVariant::new(honest.clone(), 2, fault));
+    let verdict = |mechanism: &Designed| {
+        audit("the mechanism", mechanism, Some(&table), effort()).unwrap().remove(0).verdict
+    };
+    for mechanism in [Designed::curator(honest.clone()), variant(CuratorFault::None)] {
+        assert_eq!(verdict(&mechanism), Verdict::Holds);
+        keeps_the_classifier(&mechanism, &table).unwrap();
+        keeps_the_ridge_regression(&mechanism, &table).unwrap();
+    }
+    for fault in [CuratorFault::ShareForgotten, CuratorFault::AllColumns] {
+        assert_eq!(verdict(&variant(fault.clone())), Verdict::Broken, "{fault:?}");
+    }
+    let one = variant(CuratorFault::OneModel);
+    keeps_the_classifier(&one, &table).unwrap();
+    let lost = keeps_the_ridge_regression(&one, &table).unwrap_err();
+    assert!(lost.starts_with("utility: the ridge"), "{lost}");
 }
 
 /// Minimum number of records that the theorem assumes in these tests.

@@ -3,7 +3,7 @@
 
 use ndarray::{Array1, Array2};
 use scumble_core::{CuratorMechanism, Domain, Randomness, Table, Target, TargetDomain};
-use scumble_fisher_svm::{CorrelatedNoise, FisherCorrelated};
+use scumble_fisher_svm::{CorrelatedNoise, FisherCorrelated, KeptModel};
 use scumble_testing::peak_memory;
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ fn noise_for_adult_takes_a_second_and_a_release_no_second_and_third_copy_of_the_
 
     // The noise alone needs little memory in addition to the records.
     let b: Vec<f64> = (0..RECORDS).map(|at| scattered(at) - 0.5).collect();
-    let noise = CorrelatedNoise::new(b, vec![1.0; COLUMNS], 100.0).unwrap();
+    let noise = CorrelatedNoise::new(vec![b], vec![vec![1.0; COLUMNS]], 100.0).unwrap();
     let mut values = table.records().iter().copied().collect::<Vec<f64>>();
     let before = peak_memory();
     let start = Instant::now();
@@ -43,7 +43,7 @@ fn noise_for_adult_takes_a_second_and_a_release_no_second_and_third_copy_of_the_
     assert!(seconds < 5.0, "the noise took {seconds} s");
     drop(values);
 
-    let mechanism = FisherCorrelated::new(domain, 1.0, 0.01, 100.0).unwrap();
+    let mechanism = FisherCorrelated::new(domain, vec![KeptModel::MACHINE], 100.0).unwrap();
     let start = Instant::now();
     let release = mechanism.release(&table, &mut Randomness::seeded(1)).unwrap();
     let seconds = start.elapsed().as_secs_f64();

@@ -44,7 +44,8 @@ pub(super) fn after_release(
     variance: f64,
 ) -> Result<(Table, Machine)> {
     let Labelled { data, signs } = labelled;
-    let parameters = json!({ "theta": THETA, "rho": RHO, "variance": variance });
+    let machine = json!({ "model": "support-vector-machine", "theta": THETA, "rho": RHO });
+    let parameters = json!({ "keeps": [machine], "variance": variance });
     let mechanism = design(options, "fisher-correlated", &parameters, &data.domain)?;
     let released = mechanism.release(&data.table, &mut options.randomness(name, &[]))?.table;
     let learned = sharp_machine(released.records(), signs)?;

@@ -544,10 +544,17 @@ impl Work<'_> {
         if release.noise.features.iter().any(is_shared)
             && noise.features.iter().any(|distribution| !is_shared(distribution))
         {
-            complain(
-                "categories were written as their largest level: statistics that the mechanism preserves \
-                 over all records are preserved for numbers only",
-            );
+            complain(match values {
+                Values::Drawn => {
+                    "categories were written as their largest level: statistics that the mechanism preserves \
+                     over all records are preserved for numbers only"
+                }
+                _ => {
+                    "integers were rounded, or categories written as their largest level: statistics that \
+                     the mechanism preserves over all records are preserved for unrounded numbers only \
+                     (--values drawn)"
+                }
+            });
         }
         Ok(Done {
             records: Some(release.table.len() as u64),

@@ -223,7 +223,6 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "dauntless-inference",
             "dauntless-mix",
             "direction-report",
-            "fisher-correlated",
             "gradient-report",
             "learned-codes",
             "multiplicative-dp",

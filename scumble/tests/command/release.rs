@@ -1,6 +1,7 @@
 //! `scumble release`: released files, existing files, and cleanup after invalid input.
 
 use crate::{Files, SCHEMA, refused, succeeded};
+use scumble::kkt::{LinearModel, Loss};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -191,6 +192,65 @@ fn the_card_says_what_this_release_guarantees() {
         seeded["guarantee"]["epsilon"].is_null() && seeded["guarantee"]["claims"] == serde_json::json!([])
     );
     assert!(seeded["guarantee"]["discloses"][0].as_str().unwrap().contains("seed"));
+}
+
+/// A release file keeps the models that its design names, if integers stay as drawn. The models are learned
+/// from the files alone.
+#[test]
+fn a_file_keeps_the_models_of_its_design_if_integers_stay_as_drawn() {
+    let files = Files::new();
+    let number = |name: &str, kind: &str, bounds: &str| {
+        format!("[[column]]\nname = \"{name}\"\nkind = \"{kind}\"\n{bounds}\n")
+    };
+    let schema = [
+        number("height", "real", "lower = 0.0\nupper = 10.0"),
+        number("steps", "integer", "lower = 0\nupper = 100"),
+        number("slope", "real", "lower = -1.0\nupper = 1.0"),
+        number("answer", "category", "levels = [\"no\", \"yes\"]"),
+    ];
+    files.write("schema.toml", schema.concat());
+    let row = |row: usize| {
+        let [height, steps] = [(row * 7) % 11, (row * row * 13) % 101].map(|x| x.min(100));
+        let slope = (row as f64).sin();
+        let answer = if height as f64 + 3.0 * slope > 5.0 { "yes" } else { "no" };
+        format!("{},{steps},{slope},{answer}\n", height.min(10))
+    };
+    files.write("data.csv", format!("height,steps,slope,answer\n{}", (0..80).map(row).collect::<String>()));
+    files.run(
+        "design fisher-correlated --schema schema.toml --target answer --protect features --epsilon 1 \
+         --set keeps=[{\"model\":\"ridge\"},{\"model\":\"logistic\"}] --output design.json",
+    );
+    files.write("passphrase", "a passphrase of this test");
+    std::fs::create_dir(files.path("keys")).unwrap();
+    let weights = |file: &str| -> Vec<f64> {
+        let text = files.read(file);
+        let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        let cell = |row: usize, column: usize| -> f64 {
+            let value: f64 = rows[row][column].parse().unwrap();
+            [value / 10.0, value / 100.0, (value + 1.0) / 2.0][column]
+        };
+        let records = ndarray::Array2::from_shape_fn((80, 3), |(row, column)| cell(row, column));
+        let signs: Vec<f64> = rows.iter().map(|row| if row[3] == "yes" { 1.0 } else { -1.0 }).collect();
+        let losses = [Loss::Squared(&signs), Loss::Logistic(&signs)];
+        losses
+            .iter()
+            .flat_map(|loss| {
+                LinearModel::new(records.view(), *loss, 1.0).unwrap().solve(1e-9, 100).unwrap().weights
+            })
+            .flatten()
+            .collect()
+    };
+    let moved = |values: &str| {
+        let key = format!("--key keys/{values}.json --passphrase-file passphrase");
+        let notes = files.notes(&format!("{RELEASE} --force --values {values} {key}"));
+        let (clean, released) = (weights("data.csv"), weights("released.csv"));
+        let most = clean.iter().zip(released).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        (most, notes.contains("(--values drawn)"))
+    };
+    let (most, is_warned) = moved("drawn");
+    assert!(most < 1e-8 && !is_warned, "moved by {most}");
+    let (most, is_warned) = moved("settled");
+    assert!(most > 1e-6 && is_warned, "moved by {most}");
 }
 
 #[test]

@@ -72,6 +72,17 @@ pub enum Error {
     Loop(String),
 }
 
+/// Checks that `value` is finite and positive, and returns it.
+///
+/// # Errors
+/// [`Error::Parameter`] unless `value` is finite and positive.
+pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(Error::Parameter { name, range: "finite and positive", value })
+}
+
 /// Checks that `value` is finite and not negative, and returns it.
 ///
 /// # Errors

@@ -2,7 +2,8 @@
 //!
 //! An interior point method solves the linear soft-margin machine in the space of its weights. It needs no n
 //! × n matrix for n records, and columns of different scales need no additional iterations. The method runs
-//! in the solver loop of the argmin crate. Water-filling, the optimal allocation of power to noisy
+//! in the solver loop of the argmin crate. Newton's method solves models of linear scores, such as ridge and
+//! logistic regression. Water-filling, the optimal allocation of power to noisy
 //! components, is solved in closed form.
 //!
 //! ```
@@ -20,6 +21,7 @@
 mod error;
 mod interior_point;
 mod iterate;
+mod linear_model;
 mod optimality;
 mod records;
 mod soft_margin;
@@ -28,6 +30,7 @@ mod waterfilling;
 pub use error::{Error, Result};
 pub use interior_point::InteriorPoint;
 pub use iterate::Iterate;
+pub use linear_model::{FittedModel, LinearModel, Loss};
 pub use records::Records;
 pub use soft_margin::{Machine, SoftMargin};
 pub use waterfilling::{Waterfilling, decoding_loss, equal_power_loss};
