@@ -72,6 +72,17 @@ pub enum Error {
     Loop(String),
 }
 
+/// Checks that each of `signs` is 1 or −1.
+///
+/// # Errors
+/// [`Error::Parameter`] for another value.
+pub(crate) fn check_signs(signs: &[f64]) -> Result<()> {
+    match signs.iter().find(|sign| sign.abs() != 1.0) {
+        Some(&value) => Err(Error::Parameter { name: "a sign", range: "1 or -1", value }),
+        None => Ok(()),
+    }
+}
+
 /// Checks that `value` is finite and positive, and returns it.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Convex models of linear scores, solved by Newton's method.
 
-use crate::error::positive;
+use crate::error::{check_signs, positive};
 use crate::interior_point::{cholesky, solve_in_place};
 use crate::records::dot;
 use crate::{Error, Records, Result};
@@ -52,12 +52,8 @@ impl Loss<'_> {
     }
 
     fn check(&self) -> Result<()> {
-        let sign = |value: &&f64| value.abs() != 1.0;
         match self {
-            Self::Logistic(signs) | Self::SquaredHinge(signs) => match signs.iter().find(sign) {
-                Some(&value) => Err(Error::Parameter { name: "a sign", range: "1 or -1", value }),
-                None => Ok(()),
-            },
+            Self::Logistic(signs) | Self::SquaredHinge(signs) => check_signs(signs),
             Self::Squared(targets) | Self::Huber { targets, .. } => {
                 if let Self::Huber { threshold, .. } = self {
                     positive("threshold", *threshold)?;

@@ -4,7 +4,7 @@
 //! β) is the margin of record i, and ξᵢ ≥ 0 its slack, with yᵢ(α·xᵢ + β) ≥ 1 − ξᵢ. ωᵢ is the multiplier of
 //! this constraint. θᵢ, κ and ρ are the penalties of ξᵢ, ½ξᵢ² and ½β².
 
-use crate::error::not_negative;
+use crate::error::{check_signs, not_negative, positive};
 use crate::iterate::Iterate;
 use crate::records::{Records, dot};
 use crate::{Error, Result};
@@ -59,12 +59,8 @@ impl<'a> SoftMargin<'a> {
                 return Err(Error::Shape(format!("there are {length} {name} for {n} records")));
             }
         }
-        if let Some(&value) = signs.iter().find(|sign| sign.abs() != 1.0) {
-            return Err(Error::Parameter { name: "a sign", range: "1 or -1", value });
-        }
-        if let Some(&value) = penalties.iter().find(|penalty| !(**penalty > 0.0 && penalty.is_finite())) {
-            return Err(Error::Parameter { name: "a penalty", range: "finite and positive", value });
-        }
+        check_signs(signs)?;
+        penalties.iter().try_for_each(|penalty| positive("a penalty", *penalty).map(drop))?;
         match records.first_non_finite() {
             Some(record) => Err(Error::NonFinite { record }),
             None => Ok(Self { records, signs, penalties, bias_penalty: 0.0, squared_slack_penalty: 0.0 }),
