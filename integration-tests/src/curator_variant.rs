@@ -88,7 +88,8 @@ impl CuratorVariant {
         let honest = self.honest.release(table, randomness)?;
         let guarantee = self.claimed(honest.guarantee);
         let honest = Release { guarantee, ..honest };
-        let clean = honest.key.view(table)?;
+        let clean = self.domain().projected_features(table)?;
+        let clean = Table::new(table.columns().to_vec(), clean, table.target().clone())?;
         let machine = classifier(&clean)?;
         let omega = machine.multipliers;
         let b: Vec<f64> = omega.iter().zip(signs(&clean)?).map(|(omega, sign)| omega * sign).collect();

@@ -104,12 +104,12 @@ class Design:
         return self._native.needs_view
 
     @property
-    def rounded_columns(self) -> list[str]:
-        """Columns whose means ``scumble estimate`` estimates only from a release with ``values="drawn"``.
+    def estimable_only(self) -> dict[str, list[str]]:
+        """Columns that ``scumble estimate`` estimates only from a release with these ``values``.
 
-        Other releases round and clamp these columns.
+        Other releases round or clamp these columns, or replace the numbers of their levels by a level.
         """
-        return self._native.rounded_columns
+        return self._native.estimable_only
 
     @property
     def card(self) -> str:
@@ -154,7 +154,7 @@ class Design:
             Name of the data set in `ledger`.
         strict : bool
             Refuse numbers outside their bounds instead of clipping them.
-        values : {"settled", "clamped", "drawn"}
+        values : {"settled", "clamped", "drawn", "encoded"}
             Treatment of released numbers, as in ``scumble release --values``.
 
         Returns
@@ -223,13 +223,14 @@ class Design:
             warnings.warn(warning, PrivacyWarning, stacklevel=3)
         return back(released.table), Card(json.loads(released.card))
 
-    def view(self, table: Any, *, strict: bool = False) -> Any:
+    def view(self, table: Any, *, strict: bool = False, values: str = "drawn") -> Any:
         """Maps records into the space of a release, without noise.
 
-        Models of a release need viewed records if :attr:`needs_view` is true. The view is NOT private.
+        Models of a release need viewed records if :attr:`needs_view` is true. The view is NOT private. Models of
+        a release with ``values="encoded"`` need a view with the same ``values``.
         """
         arrow, back = take(table)
-        viewed = self._native.view(arrow, strict)
+        viewed = self._native.view(arrow, strict, values)
         tell(viewed.clipped)
         return back(viewed.table)
 

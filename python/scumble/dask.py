@@ -62,7 +62,7 @@ def release(
         Name of the data set in `ledger`.
     strict : bool
         Refuse numbers outside their bounds instead of clipping them.
-    values : {"settled", "clamped", "drawn"}
+    values : {"settled", "clamped", "drawn", "encoded"}
         Treatment of released numbers, as in ``scumble release --values``.
     keep_id : bool
         Release the ids with the records, in the clear.

@@ -19,6 +19,7 @@ use scumble::noise::Fingerprint;
 use scumble::records::{Clipped, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
 use scumble_arrow::{Rows, Writer};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -137,8 +138,8 @@ pub(crate) struct How {
 }
 
 fn parse_values(values: &str) -> Result<Values, Failed> {
-    serde_json::from_value(Value::from(values))
-        .map_err(|_| Failed::input("values: the value must be \"settled\", \"clamped\" or \"drawn\""))
+    let forms = "values: the value must be \"settled\", \"clamped\", \"drawn\" or \"encoded\"";
+    serde_json::from_value(Value::from(values)).map_err(|_| Failed::input(forms))
 }
 
 impl How {
@@ -398,11 +399,10 @@ impl Design {
         Ok(PyTable::try_new(vec![], schema)?)
     }
 
-    /// The columns whose mean `scumble estimate` estimates only from a release with values "drawn". Other
-    /// releases round and clamp these columns.
+    /// The columns that `scumble estimate` estimates only from a release with these values.
     #[getter]
-    fn rounded_columns(&self) -> Result<Vec<String>, Failed> {
-        Ok(self.shipped.rounded_columns()?.into_iter().map(str::to_owned).collect())
+    fn estimable_only(&self) -> Result<BTreeMap<&'static str, Vec<&str>>, Failed> {
+        Ok(self.shipped.estimable_only()?)
     }
 
     /// True if models of a release must be used on viewed records: records mapped into the space of the
@@ -572,10 +572,17 @@ impl Design {
     }
 
     /// Maps records into the space of a release, without noise. No guarantee covers the result.
-    fn view(&self, py: Python, records: PyTable, strict: bool) -> Result<Released, Failed> {
+    fn view(
+        &self,
+        py: Python,
+        records: PyTable,
+        strict: bool,
+        values: &str,
+    ) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
+        let values = parse_values(values)?;
         let viewed = interruptible(py, || {
-            Ok(scumble_arrow::view(&self.shipped, &batches, OutOfBounds::strictly(strict))?)
+            Ok(scumble_arrow::view(&self.shipped, &batches, OutOfBounds::strictly(strict), values)?)
         });
         given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))
     }

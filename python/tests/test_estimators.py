@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import scumble
@@ -83,3 +83,23 @@ def test_noise_of_another_kind_is_refused():
         label_flip(card)
     with pytest.raises(ValueError, match="shape"):
         NoiseAwareLogisticRegression(np.eye(3)).fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_one_release_in_encoded_units_keeps_several_linear_models():
+    rng = np.random.default_rng(5)
+    people = pd.DataFrame({"age": rng.integers(0, 101, 400), "size": rng.uniform(0, 2, 400), "kind": rng.choice(["a", "b", "c"], 400)})
+    paid = people["age"] / 100 + (people["kind"] == "b") + rng.normal(size=400) > 0.9
+    people["paid"] = np.where(paid, "yes", "no")
+    schema = {"age": range(0, 101), "size": (0, 2), "kind": ["a", "b", "c"], "paid": ["no", "yes"]}
+    keeps = [{"model": "ridge", "l2_penalty": 2.0}, {"model": "logistic", "l2_penalty": 0.5}]
+    design = scumble.design("fisher-correlated", schema=schema, target="paid", epsilon=1.0, protect="features", keeps=keeps)
+    released = design.release(people, values="encoded")
+    assert list(released.columns) == ["age", "size", "kind=a", "kind=b", "kind=c", "paid"]
+    clean = pd.get_dummies(people[["age", "size", "kind"]], columns=["kind"], prefix_sep="=", dtype=float)
+    clean["age"], clean["size"] = clean["age"] / 100, clean["size"] / 2
+    noisy = released.drop(columns="paid")
+    assert (noisy - clean).abs().to_numpy().mean() > 0.2
+    signs = np.where(people["paid"] == "yes", 1.0, -1.0)
+    for model, targets in [(Ridge(alpha=2.0, tol=1e-12), signs), (LogisticRegression(C=2.0, tol=1e-12, max_iter=10_000), people["paid"])]:
+        before, after = (np.ravel(model.fit(records, targets).coef_) for records in (clean.to_numpy(), noisy.to_numpy()))
+        assert np.abs(before - after).max() < 1e-6

@@ -121,5 +121,5 @@ def test_a_file_of_the_commands_predicts_what_the_command_does(tmp_path, suffix)
 
 def test_a_design_names_the_columns_that_a_release_rounds():
     schema = {"age": range(0, 100), "size": (0.0, 2.0), "smokes": ["no", "yes"]}
-    assert scumble.design("direct", schema=schema, epsilon=2.0).rounded_columns == ["age"]
-    assert scumble.design("mst", schema=schema, epsilon=2.0, delta=1e-6, people=100).rounded_columns == []
+    assert scumble.design("direct", schema=schema, epsilon=2.0).estimable_only["drawn"] == ["age"]
+    assert scumble.design("mst", schema=schema, epsilon=2.0, delta=1e-6, people=100).estimable_only == {}

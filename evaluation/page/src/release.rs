@@ -158,5 +158,9 @@ fn in_words(values: Values) -> &'static str {
         }
         Values::Clamped => "All numbers are clamped to their bounds; all but real numbers are rounded.",
         Values::Drawn => "Numbers are as drawn, neither rounded nor clamped.",
+        Values::Encoded => {
+            "Features are in encoded units: a column per number, scaled to [0, 1], and per level, neither \
+             rounded nor clamped."
+        }
     }
 }

@@ -8,11 +8,9 @@ use schemars::JsonSchema;
 use scumble_core::{
     ASSUMED, Accumulator, Brief, Claim, CramerRao, CuratorMechanism, Descriptor, Error, Example, Factor,
     Guarantee, Key, Noise, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release, Releases,
-    Result, SecretKey, Table, Target, TargetDomain, Unit, collected, in_clear, register,
+    Result, Table, Target, TargetDomain, Unit, collected, in_clear, register,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::sync::Arc;
 
 /// Largest ratio of the noise's variance to the squared radius of the domain, or of the squared radius to the
 /// variance. In double precision, much larger noise would leave no digits for the records, and so would
@@ -260,11 +258,7 @@ impl CuratorMechanism for FisherCorrelated {
     }
 
     fn releases(&self) -> Releases {
-        Releases::with_key(&self.state.domain)
-    }
-
-    fn key_of(&self, state: &Value) -> Result<Arc<dyn SecretKey>> {
-        Ok(Arc::new(Error::read_state::<Space>(state)?))
+        Releases::Records
     }
 
     fn start(&self) -> Box<dyn Accumulator + '_> {
@@ -286,7 +280,7 @@ impl FisherCorrelated {
         noise.add(values, &randomness.streams())?;
         let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
         Ok(Release {
-            key: Key::secret(Space { domain: self.state.domain.clone() }, &table),
+            key: Key::None,
             guarantee: self.release_guarantee(&noise).under(randomness.provenance()),
             noise: Noise::for_features(
                 &self.state.domain,
@@ -295,24 +289,6 @@ impl FisherCorrelated {
             table,
             counted_tables: vec![],
         })
-    }
-}
-
-/// Key of a release, which maps records in the clear to the space of the released ones. The two spaces are
-/// the same, so the key only projects records onto the domain.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Space {
-    domain: RecordDomain,
-}
-
-impl SecretKey for Space {
-    fn view(&self, clean: &Table) -> Result<Table> {
-        Table::new(clean.columns().to_vec(), self.domain.projected_features(clean)?, clean.target().clone())
-    }
-
-    fn state(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(self)
     }
 }
 
@@ -351,7 +327,7 @@ register! {
                   ridge, logistic and others) exactly the same",
         paper: "Farokhi, Privacy-preserving public release of datasets for support vector machine \
                 classification, Theorem 2.10, for any convex linear model",
-        descriptor: Descriptor::new(Output::SecretView),
+        descriptor: Descriptor::new(Output::Records),
         parameters: Parameters,
         learn: learn,
         curator: FisherCorrelated::try_from,

@@ -3,7 +3,7 @@
 use crate::{Error, Result, ValidClassifierParams};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
-use ndarray::{Array1, Array2, ArrayBase, Axis, Data, Ix2};
+use ndarray::{Array1, Array2, ArrayBase, Axis, CowArray, Data, Ix2};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 /// Number of the random stream that selects the validation records. The network uses stream 0 of the same
 /// seed.
 const OF_VALIDATION: u64 = 1;
+
+/// Number of records that are standardised at a time.
+const AT_A_TIME: usize = 1 << 10;
 
 /// A fitted classifier.
 #[derive(Debug, Clone)]
@@ -32,16 +35,15 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array1<usize>, Error> for Valid
         check_records(&dataset.records, dataset.targets.iter().map(|class| *class as f64))?;
         let classes = self.classes(&dataset.targets)?;
         let standardizer = self.standardizer(&dataset.records)?;
-        let records = learned_from(standardizer.as_ref(), &dataset.records);
         let seen = dataset.targets.mapv(|class| classes.partition_point(|&other| other < class));
         let flip = self.label_flip.as_ref().map(single);
-        let [training, validation] = self.parted(records.nrows()).map(|rows| Part {
-            records: records.select(Axis(0), &rows),
+        let [training, validation] = self.parted(seen.len()).map(|rows| Part {
+            records: learned_from(standardizer.as_ref(), &dataset.records, &rows),
             seen: seen.select(Axis(0), &rows),
             flip: flip.as_ref(),
         });
         let validation = (!validation.seen.is_empty()).then(|| validation.examples());
-        let architecture = self.architecture(records.ncols(), classes.len());
+        let architecture = self.architecture(dataset.records.ncols(), classes.len());
         let start = Network::new(architecture, Initialisation::He, self.seed)?;
         let network = self.training().fit(&start, training.examples(), validation, |_| ())?;
         Ok(Classifier { standardizer, classes, network })
@@ -101,12 +103,28 @@ impl Part<'_> {
     }
 }
 
-/// Converts records (n × d) to network inputs in single precision, standardised if `standardizer` is given.
+/// Converts the rows `rows` (m) of `records` (n × d) to network inputs in single precision (m × d),
+/// standardised if `standardizer` is given.
 pub(crate) fn learned_from(
     standardizer: Option<&Standardizer>,
     records: &ArrayBase<impl Data<Elem = f64>, Ix2>,
+    rows: &[usize],
 ) -> Array2<f32> {
-    standardizer.map_or_else(|| single(records), |standardizer| single(&standardizer.apply(records)))
+    // Standardises some rows at a time, because a second table in double precision may not fit in memory.
+    let mut inputs = Array2::zeros((rows.len(), records.ncols()));
+    let parts = inputs.axis_chunks_iter_mut(Axis(0), AT_A_TIME).zip(rows.chunks(AT_A_TIME));
+    for (mut inputs, rows) in parts {
+        let part = records.select(Axis(0), rows);
+        let part =
+            standardizer.map_or(CowArray::from(part.view()), |standardizer| standardizer.apply(&part).into());
+        inputs.zip_mut_with(&part, |input, value: &f64| *input = *value as f32);
+    }
+    inputs
+}
+
+/// Converts all records (n × d); see [`learned_from`].
+pub(crate) fn all_learned_from(standardizer: Option<&Standardizer>, records: &Array2<f64>) -> Array2<f32> {
+    learned_from(standardizer, records, &(0..records.nrows()).collect::<Vec<_>>())
 }
 
 pub(crate) fn single(values: &ArrayBase<impl Data<Elem = f64>, Ix2>) -> Array2<f32> {
@@ -124,7 +142,7 @@ impl Classifier {
     /// # Errors
     /// [`Error::Network`] if `records` has another number of columns than the training records.
     pub fn probabilities(&self, records: &Array2<f64>) -> Result<Array2<f64>> {
-        let outputs = self.network.predict(learned_from(self.standardizer.as_ref(), records).view())?;
+        let outputs = self.network.predict(all_learned_from(self.standardizer.as_ref(), records).view())?;
         let mut probabilities = outputs.mapv(f64::from);
         for mut row in probabilities.outer_iter_mut() {
             let largest = row.fold(f64::NEG_INFINITY, |most, &value| most.max(value));
@@ -141,7 +159,7 @@ impl PredictInplace<Array2<f64>, Array1<usize>> for Classifier {
     ///
     /// It leaves `classes` unchanged if `records` has another number of columns than the training records.
     fn predict_inplace(&self, records: &Array2<f64>, classes: &mut Array1<usize>) {
-        let standardized = learned_from(self.standardizer.as_ref(), records);
+        let standardized = all_learned_from(self.standardizer.as_ref(), records);
         // Classifying fails only for another number of columns than in the training records.
         if let Ok(found) = self.network.classify(standardized.view()) {
             *classes = found.mapv(|at| self.classes[at]);

@@ -1,6 +1,6 @@
 //! Regression of a dense network onto vectors that encode classes.
 
-use crate::fit::{learned_from, single};
+use crate::fit::{all_learned_from, learned_from, single};
 use crate::{Error, Result, ValidClassifierParams};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, PredictInplace};
@@ -23,12 +23,11 @@ impl<D: Data<Elem = f64>> Fit<ArrayBase<D, Ix2>, Array2<f64>, Error> for ValidCl
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, Array2<f64>>) -> Result<VectorModel> {
         check_records(&dataset.records, dataset.targets.outer_iter().map(|vector| vector.sum()))?;
         let standardizer = self.standardizer(&dataset.records)?;
-        let records = learned_from(standardizer.as_ref(), &dataset.records);
+        let records = |rows: &[usize]| learned_from(standardizer.as_ref(), &dataset.records, rows);
         let vectors = single(&dataset.targets);
-        let [training, validation] = self
-            .parted(records.nrows())
-            .map(|rows| (records.select(Axis(0), &rows), vectors.select(Axis(0), &rows)));
-        let architecture = self.architecture(records.ncols(), vectors.ncols());
+        let [training, validation] =
+            self.parted(vectors.nrows()).map(|rows| (records(&rows), vectors.select(Axis(0), &rows)));
+        let architecture = self.architecture(dataset.records.ncols(), vectors.ncols());
         let start = Network::new(architecture, Initialisation::He, self.seed)?;
         let validation = (validation.0.nrows() > 0).then(|| examples(&validation));
         let network = self.training().fit(&start, examples(&training), validation, |_| ())?;
@@ -45,7 +44,7 @@ impl PredictInplace<Array2<f64>, Array2<f64>> for VectorModel {
     ///
     /// It leaves `vectors` unchanged if `records` has another number of columns than the training records.
     fn predict_inplace(&self, records: &Array2<f64>, vectors: &mut Array2<f64>) {
-        let standardized = learned_from(self.standardizer.as_ref(), records);
+        let standardized = all_learned_from(self.standardizer.as_ref(), records);
         // Predicting fails only for another number of columns than in the training records.
         if let Ok(found) = self.network.predict(standardized.view()) {
             *vectors = found.mapv(f64::from);

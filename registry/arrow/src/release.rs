@@ -148,8 +148,8 @@ pub fn check(
     Ok(CheckedPart { checked, digests })
 }
 
-/// Maps the records to the output space of `design`, without noise. A model that learned from a release reads
-/// records in this space. No guarantee covers the result.
+/// Maps the records to the output space of `design`, without noise, with numbers in the form `values`. A
+/// model that learned from a release reads records in this space. No guarantee covers the result.
 ///
 /// # Errors
 /// Same errors as [`release`].
@@ -157,10 +157,11 @@ pub fn view(
     design: &ShippedDesign,
     batches: &[RecordBatch],
     out_of_bounds: OutOfBounds,
+    values: Values,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
     let mut reader = reader(design, batches, out_of_bounds)?;
-    let decoder = design.view_decoder(&reader)?;
+    let decoder = design.view_decoder(&reader, values)?;
     let schema = schema(&decoder, schema_of(batches));
     written(schema, |writer| stream::view(local, &mut reader, &decoder, writer, |_| Ok(())))
 }
@@ -351,7 +352,8 @@ mod tests {
     fn a_view_is_the_release_without_its_noise() {
         let design = design(&IDENTITY, SCHEMA);
         let (people, _) = people(50);
-        let (viewed, _) = view(&design, std::slice::from_ref(&people), OutOfBounds::Clip).unwrap();
+        let (viewed, _) =
+            view(&design, std::slice::from_ref(&people), OutOfBounds::Clip, Values::Drawn).unwrap();
         assert_eq!(joined(&viewed).unwrap(), keyed(&design, &people, None).unwrap());
     }
 

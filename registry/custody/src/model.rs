@@ -63,11 +63,6 @@ fn constant(name: &str, text: &str) -> Column {
     Column::new(name, Kind::Category { levels: vec![text.into()] })
 }
 
-/// Description of a column of numbers that a file holds without scaling.
-fn number(name: &str) -> Column {
-    Column::new(name, Kind::Real { lower: 0.0, upper: 1.0, unit: String::new() })
-}
-
 impl ShippedDesign {
     /// Column that a released model predicts, and its classes. The classes are empty for a number.
     fn predicted(&self) -> Result<(Column, Vec<String>)> {
@@ -106,13 +101,13 @@ impl ShippedDesign {
                 let labels = vec![
                     constant(name, &target.name),
                     constant(unit, &target_unit),
-                    number(lower),
-                    number(upper),
+                    Column::coordinate(lower),
+                    Column::coordinate(upper),
                 ];
                 (labels, ndarray::array![[1.0, 1.0, offset, offset + target.kind.width()]])
             }
         };
-        let numbers = table.columns().iter().map(|name| number(name));
+        let numbers = table.columns().iter().map(|name| Column::coordinate(name));
         let columns = labels.into_iter().chain(numbers).chain([constant(DESIGN, &self.digest()?)]);
         let schema = Schema::from_columns(columns.collect())?;
         let layout = schema.file_layout();
@@ -249,7 +244,7 @@ impl ShippedDesign {
         let names: Vec<String> = rows.header().iter().filter(is_number).cloned().collect();
         let class =
             (!classes.is_empty()).then(|| Column::new(CLASS, Kind::Category { levels: classes.clone() }));
-        let columns = class.into_iter().chain(names.iter().map(|name| number(name)));
+        let columns = class.into_iter().chain(names.iter().map(|name| Column::coordinate(name)));
         let schema = Schema::from_columns(columns.collect())?;
         let reader = Reader::new(rows, &schema, None, OutOfBounds::Keep)?;
         let (loaded, designs) = reader.read_all_with_column(DESIGN)?;
@@ -328,7 +323,9 @@ impl ShippedModel {
                     format!("{:?} is a number, and only classes have probabilities", self.target.name);
                 return Err(Error::Model { file: "the model".into(), problem });
             }
-            columns.extend(self.classes.iter().map(|class| number(&format!("probability of {class}"))));
+            columns.extend(
+                self.classes.iter().map(|class| Column::coordinate(&format!("probability of {class}"))),
+            );
         }
         let schema = Schema::from_columns(columns)?;
         let values = match self.target.kind {

@@ -7,9 +7,12 @@ use scumble_core::{
     Design, Designed, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution, Origin, Places, Registry,
     Table, local,
 };
-use scumble_records::{Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text};
+use scumble_records::{
+    Column, Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -167,13 +170,13 @@ impl ShippedDesign {
     }
 
     /// Decoder for the noise-free view of the records of `reader`: the output of the mechanism without its
-    /// noise.
+    /// noise, with numbers in the form `values`.
     ///
     /// # Errors
     /// Same errors as [`release_decoder`](Self::release_decoder).
-    pub fn view_decoder(&self, reader: &Reader) -> Result<Decoder> {
+    pub fn view_decoder(&self, reader: &Reader, values: Values) -> Result<Decoder> {
         let unchanged = local::kept_in_view(self.local()?)?;
-        let decoder = self.decoder()?.with_values(Values::Drawn);
+        let decoder = self.decoder()?.with_values(values);
         Ok(decoder.with_input(&reader.input(), &unchanged, &unchanged))
     }
 
@@ -229,8 +232,15 @@ impl ShippedDesign {
         let (records, local) = (self.records()?, self.local()?);
         let decoder = self.decoder()?.with_values(values);
         let released: Vec<&str> = decoder.header().iter().map(String::as_str).collect();
-        let schema = records.schema.columns_named(&released)?.without_missing();
         let target = records.target.as_deref().filter(|target| released.contains(target));
+        let schema = match values {
+            Values::Encoded => {
+                let coordinates = local.layout().columns.into_iter().map(|name| Column::coordinate(&name));
+                let target = records.schema.columns().iter().filter(|own| Some(own.name.as_str()) == target);
+                Schema::from_columns(coordinates.chain(target.cloned()).collect())?
+            }
+            _ => records.schema.columns_named(&released)?.without_missing(),
+        };
         let table = Reader::new(file, &schema, target, OutOfBounds::Keep)?.read_all()?.table;
         let columns = local.layout().columns;
         let places = Places::new(table.columns()).find(&columns)?;
@@ -271,18 +281,27 @@ impl ShippedDesign {
         Ok(estimable)
     }
 
-    /// Columns whose mean can be [estimated](Self::estimable_columns) only from a release with numbers as
-    /// [drawn](Values::Drawn). Empty for a curator's design, or for a design without a schema.
+    /// Columns whose mean or frequencies can be [estimated](Self::estimable_columns) only from a release in
+    /// another form than the default, by the name of this form: numbers as [drawn](Values::Drawn), or
+    /// [encoded](Values::Encoded) units. Empty for a curator's design, or for a design without a schema.
     ///
     /// # Errors
     /// Any error of the mechanism on a record of its own domain.
-    pub fn rounded_columns(&self) -> Result<Vec<&str>> {
+    pub fn estimable_only(&self) -> Result<BTreeMap<&'static str, Vec<&str>>> {
+        let mut only = BTreeMap::new();
         if self.records.is_none() || matches!(self.mechanism(), Designed::Curator(_)) {
-            return Ok(vec![]);
+            return Ok(only);
         }
-        let settled = self.estimable_columns(Values::Settled)?;
-        let drawn = self.estimable_columns(Values::Drawn)?.into_iter();
-        Ok(drawn.filter(|name| !settled.contains(name)).collect())
+        let mut seen = self.estimable_columns(Values::Settled)?;
+        for (name, values) in [("drawn", Values::Drawn), ("encoded", Values::Encoded)] {
+            let mut own = self.estimable_columns(values)?;
+            own.retain(|column| !seen.contains(column));
+            seen.extend(&own);
+            if !own.is_empty() {
+                only.insert(name, own);
+            }
+        }
+        Ok(only)
     }
 
     /// Serializes the envelope {format, plugin, plugin_version, schema, target, shuffled, state, digest} as

@@ -68,6 +68,17 @@ pub enum Values {
     /// is its rank from 0. Estimators need this form, because the noise of rounded or clamped numbers has an
     /// unknown distribution.
     Drawn,
+    /// Keeps every feature as the mechanism released it: one column per coordinate of the encoded record. A
+    /// number is scaled to [0, 1], and a category has a column per level. Models that a release preserves
+    /// need this form if there are categories, because a level loses the noise of its coordinates.
+    Encoded,
+}
+
+impl Values {
+    /// Returns whether numbers are neither rounded nor clamped.
+    fn are_as_drawn(self) -> bool {
+        matches!(self, Self::Drawn | Self::Encoded)
+    }
 }
 
 /// Source of one output cell: indices into a flat record.
@@ -85,18 +96,28 @@ enum Made {
         places: Vec<usize>,
         kind: Kind,
     },
+    /// `bins` is the number of bins from which the number was drawn, if it is that of a whole value.
     Latent {
         place: usize,
+        bins: Option<usize>,
     },
 }
 
 impl Made {
+    /// Coordinates from which the cell is made.
+    fn places(&self) -> &[usize] {
+        match self {
+            Self::Number { place, .. } | Self::Latent { place, .. } => std::slice::from_ref(place),
+            Self::Level { places, .. } => places,
+        }
+    }
+
     /// Returns whether the form `values` rounds or clamps the released numbers of a column of this `kind`.
     fn is_settled(kind: &Kind, values: Values) -> bool {
         match values {
             Values::Settled => !matches!(kind, Kind::Real { .. }),
             Values::Clamped => true,
-            Values::Drawn => false,
+            Values::Drawn | Values::Encoded => false,
         }
     }
 
@@ -107,7 +128,7 @@ impl Made {
             Self::Number { scale, base, kind, .. } => {
                 scale.has_apart()
                     || Self::is_settled(kind, values)
-                    || (base.is_some() && values != Values::Drawn)
+                    || (base.is_some() && !values.are_as_drawn())
             }
             Self::Level { .. } | Self::Latent { .. } => false,
         }
@@ -119,6 +140,7 @@ impl Made {
         match self {
             Self::Level { places, .. } => places,
             Self::Number { place, .. } if self.is_number_settled(values) => std::slice::from_ref(place),
+            Self::Latent { place, bins: Some(_) } => std::slice::from_ref(place),
             Self::Number { .. } | Self::Latent { .. } => &[],
         }
     }
@@ -179,7 +201,7 @@ impl Decoder {
                 Some(name) => name.clone(),
                 None => format!("target {}", place - layout.columns.len() + 1),
             });
-            decoder.cells.push(Made::Latent { place });
+            decoder.cells.push(Made::Latent { place, bins: None });
         }
         decoder
     }
@@ -213,9 +235,30 @@ impl Decoder {
         });
     }
 
-    /// Sets the form of released numbers.
+    /// Sets the form of released numbers. Call it after [`with_values_in`](Self::with_values_in).
     pub fn with_values(self, values: Values) -> Self {
-        Self { values, ..self }
+        match values {
+            Values::Encoded => self.encoded(),
+            _ => Self { values, ..self },
+        }
+    }
+
+    /// Makes each coordinate of the features a column. The target comes last, as in the other forms.
+    fn encoded(self) -> Self {
+        let names = &self.layout.columns;
+        let mut bins = vec![None; names.len()];
+        let mut columns: Vec<(String, Made)> = vec![];
+        for (name, made) in self.header.into_iter().zip(self.cells) {
+            let place = made.places().first().copied().unwrap_or_default();
+            match bins.get_mut(place) {
+                Some(own) => *own = bins_of(self.values_in, &made),
+                None => columns.push((name, made)),
+            }
+        }
+        let features = names.iter().zip(bins).enumerate();
+        let features = features.map(|(place, (name, bins))| (name.clone(), Made::Latent { place, bins }));
+        let (header, cells) = features.chain(columns).unzip();
+        Self { header, cells, values: Values::Encoded, ..self }
     }
 
     /// Sets the encoding of integers, dates and ranks in released records; [`ValuesIn`] lists the encodings.
@@ -332,7 +375,11 @@ impl Decoder {
                         settled[*place] = f64::from(level == Some(at));
                     }
                 }
-                (Made::Latent { .. }, _) => {}
+                (Made::Latent { place, .. }, cell) => {
+                    if let Cell::Number(number) = cell {
+                        settled[*place] = number;
+                    }
+                }
             }
         }
     }
@@ -413,7 +460,7 @@ impl Decoder {
     #[inline(always)]
     fn cell<'a>(&self, column: usize, cell: &'a Made, record: &[f64]) -> Cell<'a> {
         match cell {
-            Made::Number { place, scale, base, kind, is_target } => {
+            Made::Number { place, scale, base, kind, .. } => {
                 let value = record[*place];
                 let source = self.source(column);
                 let is_unchanged = source.is_some_and(|source| source.unchanged.is_some());
@@ -422,23 +469,18 @@ impl Decoder {
                     return scale.decimal(value);
                 }
                 let is_settled = is_unchanged || Made::is_settled(kind, self.values);
-                let (lower, _) = scale.bounds();
                 let before = self.base(*base, record);
                 let decoded = match scale.decode(value) {
-                    Number::Number(number) if base.is_some() && self.values != Values::Drawn => {
+                    Number::Number(number) if base.is_some() && !self.values.are_as_drawn() => {
                         Number::Number(number.max(0.0))
                     }
                     decoded => decoded,
                 };
-                match (decoded, is_settled.then(|| kind.whole_values())) {
-                    (Number::Missing, _) => Cell::Null,
-                    (Number::Number(number), None) => Cell::Number(before + number),
-                    (_, Some(Some(values)))
-                        if self.values_in.is_in_bins(*is_target) && scale.is_linear() && base.is_none() =>
-                    {
-                        kind.settled(lower + (value * values as f64).floor())
-                    }
-                    (Number::Number(number), Some(_)) => kind.settled(before + number),
+                match (decoded, is_settled, bins_of(self.values_in, cell)) {
+                    (Number::Missing, ..) => Cell::Null,
+                    (Number::Number(number), false, _) => Cell::Number(before + number),
+                    (_, true, Some(bins)) => kind.settled(scale.bounds().0 + (value * bins as f64).floor()),
+                    (Number::Number(number), true, None) => kind.settled(before + number),
                 }
             }
             Made::Level { places, kind } => {
@@ -448,7 +490,12 @@ impl Decoder {
                     (1..places.len()).fold(0, |best, at| if value(at) > value(best) { at } else { best });
                 kind.levels().map_or(Cell::Null, |levels| Cell::Text(&levels[largest]))
             }
-            Made::Latent { place } => Cell::Number(record[*place]),
+            Made::Latent { place, bins: None } => Cell::Number(record[*place]),
+            // The whole value of the bin, encoded as in input records.
+            Made::Latent { place, bins: Some(bins) } => {
+                let most = bins.saturating_sub(1) as f64;
+                Cell::Number((record[*place] * *bins as f64).floor().clamp(0.0, most) / most.max(1.0))
+            }
         }
     }
 
@@ -492,10 +539,7 @@ impl Decoder {
     /// Refuses a record that differs from the input in a column that the mechanism states to be unchanged. If
     /// it differs, the raw cells of the column must not be released.
     fn check_unchanged(&self, column: usize, record: &[f64], before: &[f64]) -> Result<()> {
-        let places = match &self.cells[column] {
-            Made::Number { place, .. } | Made::Latent { place } => std::slice::from_ref(place),
-            Made::Level { places, .. } => places,
-        };
+        let places = self.cells[column].places();
         match places.iter().zip(before).all(|(place, before)| record[*place] == *before) {
             true => Ok(()),
             false => Err(scumble_core::Error::shape(format!(
@@ -520,6 +564,19 @@ impl Decoder {
             true => raw,
             false => made,
         }
+    }
+}
+
+/// Returns the number of bins from which the number of a cell was drawn, or `None` if it was not drawn from
+/// bins.
+fn bins_of(values_in: ValuesIn, made: &Made) -> Option<usize> {
+    match made {
+        Made::Number { scale, base: None, kind, is_target, .. }
+            if values_in.is_in_bins(*is_target) && scale.is_linear() =>
+        {
+            kind.whole_values()
+        }
+        _ => None,
     }
 }
 
@@ -716,6 +773,39 @@ mod tests {
         let decoder = schema().decoder(&released, Some("good"));
         assert_eq!(decoder.header(), ["size", "z1", "colour=red", "target 1", "target 2"]);
         assert_eq!(cells(&decoder, &[-4.0, 0.5, 7.0, 1.0, 2.0]), ["15", "-4", "7", "1", "2"]);
+    }
+
+    /// A number that was drawn in the bin of a whole value is encoded as that value in an input record.
+    #[test]
+    fn encoded_columns_are_the_coordinates_and_the_target_comes_last() {
+        let schema = Schema::from_toml(
+            r#"
+            column = [
+                { name = "good", kind = "boolean" },
+                { name = "steps", kind = "integer", lower = 1, upper = 5 },
+                { name = "colour", kind = "category", levels = ["red", "blue"] },
+            ]
+            "#,
+            "steps.toml",
+        )
+        .unwrap();
+        let released = layout(&["steps", "colour=red", "colour=blue"], TargetLayout::Class { levels: 2 });
+        let decoder = schema.decoder(&released, Some("good"));
+        let record = [0.75, 1.5, -0.25, 0.0, 1.0];
+        let encoded = decoder.clone().with_values(Values::Encoded);
+        assert_eq!(encoded.header(), ["steps", "colour=red", "colour=blue", "good"]);
+        assert_eq!(cells(&encoded, &record), ["0.75", "1.5", "-0.25", "true"]);
+        let additive = NoiseDistribution::Additive { variance: vec![1.0; 3] };
+        let flip = NoiseDistribution::Flip { levels: 2, keep: 0.7 };
+        let noise = Noise { features: vec![additive], target: flip };
+        assert_eq!(encoded.noise(&noise), noise);
+        // 0.75 is in the fourth bin of five, which is that of 4, encoded as 3/4; 0.5 is in that of 3.
+        let in_bins = decoder.with_values_in(ValuesIn::Bins).with_values(Values::Encoded);
+        assert_eq!(cells(&in_bins, &record)[0], "0.75");
+        assert_eq!(cells(&in_bins, &[0.59, 0.0, 1.0, 1.0, 0.0]), ["0.5", "0", "1", "false"]);
+        assert_eq!(cells(&in_bins, &[1.0, 0.0, 1.0, 1.0, 0.0])[0], "1");
+        let table = released.table_of(vec![0.59, 0.0, 1.0, 1.0, 0.0]).unwrap();
+        assert_eq!(in_bins.settled_table(&table).unwrap().records()[(0, 0)], 0.5);
     }
 
     #[test]

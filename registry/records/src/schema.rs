@@ -189,6 +189,11 @@ impl Column {
         }
     }
 
+    /// Creates the column of a coordinate, whose numbers a file holds without scaling.
+    pub fn coordinate(name: &str) -> Self {
+        Self::new(name, Kind::real(0.0, 1.0))
+    }
+
     /// Returns whether missing cells stay missing.
     pub(crate) fn keeps_missing(&self) -> bool {
         let is_number = self.kind.levels().is_none();

@@ -168,18 +168,18 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     if !arguments.columns.is_empty() && !unreleased.is_empty() {
         complain(&format!("not released, because no mechanism takes them: {}", unreleased.join(", ")));
     }
-    let rounded = design.rounded_columns()?;
-    if !rounded.is_empty() {
+    let estimable_only = design.estimable_only()?;
+    for (values, columns) in &estimable_only {
         complain(&format!(
-            "scumble estimate needs unrounded numbers of {}: release with --values drawn",
-            rounded.join(", ")
+            "scumble estimate needs the numbers of {} as drawn: release with --values {values}",
+            columns.join(", ")
         ));
     }
     if as_json {
         return print_json(&json!({
             "output": arguments.output,
             "origin": design.origin(),
-            "rounded_columns": rounded,
+            "estimable_only": estimable_only,
             "guarantee": guarantee.to_json(),
         }));
     }

@@ -47,10 +47,6 @@ pub(super) struct EstimateArguments {
     reading: Reading,
 }
 
-/// Remedy for rounded numbers, whose noise distribution is unknown.
-const ROUNDED: &str =
-    "; release with --values drawn, which neither rounds nor clamps, and give --values drawn here too";
-
 /// One line of the printed table of estimates.
 struct Line {
     column: String,
@@ -72,8 +68,13 @@ pub(super) fn estimate(
     let estimator = Estimator::new(design.local()?, &table, &noise, arguments.confidence)?;
     let records = design.records()?;
     let estimable = design.estimable_columns(values)?;
-    let mut rounded = design.estimable_columns(Values::Drawn)?;
-    rounded.retain(|name| !estimable.contains(name));
+    let estimable_only = design.estimable_only()?;
+    let remedy = |name: &str| {
+        let form = estimable_only.iter().find(|(_, columns)| columns.contains(&name));
+        let form = form.filter(|_| !estimable.contains(&name));
+        form.map(|(form, _)| format!("; release with --values {form}, and give it here too"))
+            .unwrap_or_default()
+    };
     // Columns are grouped by problem, because many columns often have the same problem.
     let (mut lines, mut problems) = (vec![], BTreeMap::<String, Vec<String>>::new());
     for column in records.schema.columns() {
@@ -81,8 +82,7 @@ pub(super) fn estimate(
         match lines_of(&estimator, column, is_target) {
             Ok(column_lines) => lines.extend(column_lines),
             Err(problem) => {
-                let remedy = if rounded.contains(&column.name.as_str()) { ROUNDED } else { "" };
-                let problem = format!("{problem}{remedy}");
+                let problem = format!("{problem}{}", remedy(&column.name));
                 problems.entry(problem).or_default().push(format!("{:?}", column.name));
             }
         }

@@ -105,6 +105,9 @@ pub(super) enum ValuesArgument {
     /// All numbers stay as drawn, which estimators need: rounding and clamping make the noise distribution
     /// unknown.
     Drawn,
+    /// Every feature stays as the mechanism released it, one column per number and per level, scaled to
+    /// [0, 1]. Statistics and models that a mechanism preserves need this if there are categories.
+    Encoded,
 }
 
 impl From<ValuesArgument> for Values {
@@ -113,6 +116,7 @@ impl From<ValuesArgument> for Values {
             ValuesArgument::Settled => Self::Settled,
             ValuesArgument::Clamped => Self::Clamped,
             ValuesArgument::Drawn => Self::Drawn,
+            ValuesArgument::Encoded => Self::Encoded,
         }
     }
 }
@@ -267,7 +271,10 @@ fn view_of(
     arguments: &ReleaseArguments,
     named: fn(&Path) -> PathBuf,
 ) -> Result<Option<String>, Failure> {
-    let command = || view_command(&named(&arguments.design), arguments.key.as_deref().map(named).as_deref());
+    // Models read the view as they read the release.
+    let values = if matches!(arguments.values, ValuesArgument::Encoded) { " --values encoded" } else { "" };
+    let key = arguments.key.as_deref().map(named);
+    let command = || view_command(&named(&arguments.design), key.as_deref()) + values;
     Ok(design.mechanism().releases().is_viewed().then(command))
 }
 
@@ -544,17 +551,10 @@ impl Work<'_> {
         if release.noise.features.iter().any(is_shared)
             && noise.features.iter().any(|distribution| !is_shared(distribution))
         {
-            complain(match values {
-                Values::Drawn => {
-                    "categories were written as their largest level: statistics that the mechanism preserves \
-                     over all records are preserved for numbers only"
-                }
-                _ => {
-                    "integers were rounded, or categories written as their largest level: statistics that \
-                     the mechanism preserves over all records are preserved for unrounded numbers only \
-                     (--values drawn)"
-                }
-            });
+            complain(
+                "numbers were rounded, or categories written as their largest level: the file does not \
+                 preserve what the mechanism preserves over all records (--values encoded does)",
+            );
         }
         Ok(Done {
             records: Some(release.table.len() as u64),

@@ -5,11 +5,11 @@ use super::output::{Output, check_json, report};
 use super::passphrase::Passphrase;
 use super::provenance::check_card;
 use super::reading::Reading;
-use super::release::{go_on, length_of, stop_when_interrupted};
+use super::release::{ValuesArgument, go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::core::{Designed, LocalMechanism, Registry};
 use crate::custody::{Existing, NewFile, Readable, ShippedDesign, check_private, key as key_file};
-use crate::records::{self, Clipped, OutOfBounds, Reader, Values, stream};
+use crate::records::{self, Clipped, OutOfBounds, Reader, stream};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -37,6 +37,9 @@ pub(super) struct ViewArguments {
     /// key with the new count.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
+    /// Treatment of numbers in the file: that of the release, or drawn.
+    #[arg(long, value_name = "VALUES", default_value = "drawn")]
+    values: ValuesArgument,
     #[command(flatten)]
     passphrase: Passphrase,
     /// The card of the release whose models will read the view: a card of another design is refused.
@@ -106,7 +109,7 @@ fn view_stream(
     bar: &ProgressBar,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
     let mut reader = reader(arguments, design)?;
-    let decoder = design.view_decoder(&reader)?;
+    let decoder = design.view_decoder(&reader, arguments.values.into())?;
     let on_progress = |bytes| go_on(bar, bytes);
     let streamed = stream::view(local, &mut reader, &decoder, output.writer(&decoder)?, on_progress)?;
     Ok((streamed.records, streamed.clipped))
@@ -133,7 +136,7 @@ fn view_table(
         NewFile::create(key, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
     }
     let layout = stream::layout(&viewed, design.mechanism().domain());
-    let decoder = design.decoder_of(&layout)?.with_values(Values::Drawn);
+    let decoder = design.decoder_of(&layout)?.with_values(arguments.values.into());
     stream::write(&viewed, &decoder, output.writer(&decoder)?)?;
     Ok((viewed.len() as u64, loaded.clipped))
 }

@@ -30,10 +30,11 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     let files = Files::new();
     people(&files);
     let design = "design direct --schema people.toml --epsilon 10 --output design.json";
-    let line = "scumble estimate needs unrounded numbers of age, since, grade: release with --values drawn\n";
+    let line =
+        "scumble estimate needs the numbers of age, since, grade as drawn: release with --values drawn\n";
     assert_eq!(files.notes(design), line);
     let output = files.json(&format!("{design} --force --json"));
-    assert_eq!(output["rounded_columns"], serde_json::json!(["age", "since", "grade"]));
+    assert_eq!(output["estimable_only"]["drawn"], serde_json::json!(["age", "since", "grade"]));
     let estimate = |values: &str| -> (Value, String) {
         files.run(&format!(
             "release --design design.json --input people.csv --output released.csv --card card.json --seed 5 \
@@ -70,6 +71,35 @@ fn a_design_says_which_numbers_an_estimate_needs_unrounded() {
     }
 }
 
+/// Noise on the number of each level has a known distribution only in a file with these numbers.
+#[test]
+fn levels_with_additive_noise_are_estimated_from_a_file_in_encoded_units() {
+    let files = Files::new();
+    people(&files);
+    let notes = files.notes("design laplace --schema people.toml --epsilon 20 --output design.json");
+    assert!(notes.contains("the numbers of smokes as drawn: release with --values encoded"), "{notes}");
+    let estimate = |values: &str| {
+        files.run(&format!(
+            "release --design design.json --input people.csv --output released.csv --card card.json --seed 6 \
+             --force --values {values}"
+        ));
+        succeeded(&mut files.command(&format!(
+            "estimate --design design.json --input released.csv --values {values} --confidence 0.999999 \
+             --json"
+        )))
+    };
+    let (_, notes) = estimate("drawn");
+    assert!(notes.contains("\"smokes\": ") && notes.contains("release with --values encoded"), "{notes}");
+    let (output, notes) = estimate("encoded");
+    let output: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(notes, "");
+    for (column, of, truth) in [("age", "mean", 49.5), ("smokes", "true", 25.0), ("smokes", "false", 75.0)] {
+        let lines = output["estimates"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["column"] == column && line["of"] == of).unwrap();
+        assert!((number(&line["lower"])..number(&line["upper"])).contains(&truth), "seed 6: {line}");
+    }
+}
+
 #[test]
 fn where_all_can_be_estimated_nothing_is_said() {
     let files = Files::new();
@@ -79,12 +109,11 @@ fn where_all_can_be_estimated_nothing_is_said() {
         "people.toml",
         crate::SCHEMA.replace("kind = \"real\"", "kind = \"integer\"").replace(".0", ""),
     );
-    // Nobody estimates from a curator's release. A group under Laplace noise is written as a level in any
-    // case.
+    // Nobody estimates from a curator's release.
     let curator = "design mst --schema people.toml --epsilon 2 --delta 1e-6 --people 60 --output mst.json";
     assert_eq!(files.notes(curator), "");
     let notes = files.notes("design laplace --schema people.toml --epsilon 2 --output laplace.json");
-    assert!(notes.contains("numbers of size, price:"), "{notes}");
+    assert!(notes.contains("numbers of size, price as drawn: release with --values drawn"), "{notes}");
 }
 
 #[test]

@@ -97,6 +97,21 @@ fn a_release_says_that_its_models_are_for_viewed_records_where_they_are() {
 }
 
 #[test]
+fn a_view_for_models_of_a_release_in_encoded_units_has_its_columns() {
+    let files = learned();
+    files.run(
+        "design task-aware-clipped --schema schema.toml --target price --epsilon 4 --output design.json \
+         --force --volunteers data.csv --volunteers-are consented",
+    );
+    let notes = files.notes(&format!("{RELEASE} --values encoded"));
+    assert!(notes.contains("--output view.csv --values encoded"), "{notes}");
+    files.run(&format!("{VIEW} --values encoded"));
+    for file in ["released.csv", "view.csv"] {
+        assert!(files.read(file).starts_with("size,colour=red,colour=green,price\n"), "{file}");
+    }
+}
+
+#[test]
 fn a_curators_release_is_viewed_by_its_key() {
     let files = Files::new();
     files.good();
