@@ -174,7 +174,7 @@ impl Rule {
 
 /// All rules.
 #[cfg(test)]
-pub(crate) const ALL: [Rule; 69] = [
+pub(crate) const ALL: [Rule; 70] = [
     GAINS,
     CLAIMED_GAIN,
     SAME_NUMBER,
@@ -195,6 +195,7 @@ pub(crate) const ALL: [Rule; 69] = [
     NOTHING_RECOVERED,
     SAME_LINE,
     SAME_MACHINE,
+    SAME_MODELS,
     IN_PRINTED_DIGITS,
     NEARER_EACH_TIME,
     AMONG_DRAWS,
@@ -305,6 +306,10 @@ pub(crate) const NOTHING_RECOVERED: Rule = Rule::ours("the share of recovered im
 pub(crate) const SAME_LINE: Rule = Rule::holds("the largest change of a coefficient", Bound::Below(1e-6));
 pub(crate) const SAME_MACHINE: Rule =
     Rule::holds("the largest change of a coefficient, as a share of the largest one,", Bound::Below(1e-6));
+pub(crate) const SAME_MODELS: Rule = Rule::holds(
+    "the largest change of a coefficient of a model, as a share of its largest,",
+    Bound::Below(1e-8),
+);
 pub(crate) const IN_PRINTED_DIGITS: Rule =
     Rule::holds("the difference of the two bounds", Bound::Within(0.05));
 pub(crate) const NEARER_EACH_TIME: Rule =

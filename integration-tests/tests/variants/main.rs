@@ -12,7 +12,7 @@ use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, aud
 use scumble::classic::{DIRECT, Gaussian, Laplace, PIECEWISE, RandomizedResponse, SampledNumbers};
 use scumble::core::{
     Brief, Budget, Designed, Domain, LocalMechanism, Plugin, Randomness, RecordDomain, Table, Target,
-    TargetDomain, Task, Volunteers,
+    TargetDomain, Task, Unit, Volunteers,
 };
 use scumble::dauntless::{ColumnSpace, MultiplicativeDp, obfuscation_delta};
 use scumble::fisher_svm::{
@@ -21,8 +21,8 @@ use scumble::fisher_svm::{
 use scumble::kkt::{LinearModel, Loss};
 use scumble::sampling::{DiscreteGaussian, Rational};
 use scumble::task_aware::{
-    LatentLaplace, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
-    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
+    LatentMechanism, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
+    TASK_AWARE_GAUSSIAN, TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
 };
 use scumble::vlm::VLM;
 use scumble_integration_tests::{
@@ -401,21 +401,26 @@ fn volunteers() -> Table {
 }
 
 /// Designs a mechanism for the volunteers, with a task of two outputs on three numbers.
-fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> LatentLaplace {
-    let mut brief = Brief::new(numbers(3), Budget::pure(epsilon).unwrap());
+fn latent(plugin: &Plugin, parameters: serde_json::Value, epsilon: f64) -> LatentMechanism {
+    latent_at(plugin, parameters, Budget::pure(epsilon).unwrap())
+}
+
+/// Same as [`latent`], for a budget with δ.
+fn latent_at(plugin: &Plugin, parameters: serde_json::Value, budget: Budget) -> LatentMechanism {
+    let mut brief = Brief::new(numbers(3), budget);
     brief.volunteers = Volunteers::Consented(volunteers());
     brief.task = Task::Linear(ndarray::array![[1.0, 0.5, 0.0], [0.0, 0.5, 0.3]]);
     let design = plugin.design(&parameters, &brief).unwrap();
-    design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
+    design.mechanism().downcast_ref::<LatentMechanism>().unwrap().clone()
 }
 
 /// Designs of every kind, with two or three latents.
-fn latents() -> &'static [(&'static str, LatentLaplace); 7] {
-    static DESIGNS: LazyLock<[(&str, LatentLaplace); 7]> = LazyLock::new(designed_latents);
+fn latents() -> &'static [(&'static str, LatentMechanism); 7] {
+    static DESIGNS: LazyLock<[(&str, LatentMechanism); 7]> = LazyLock::new(designed_latents);
     &DESIGNS
 }
 
-fn designed_latents() -> [(&'static str, LatentLaplace); 7] {
+fn designed_latents() -> [(&'static str, LatentMechanism); 7] {
     let trained = serde_json::json!({
         "latent_dim": 2, "training": {"epochs": 20, "steps": 5, "learning_rate": 0.01}
     });
@@ -442,7 +447,7 @@ fn designed_latents() -> [(&'static str, LatentLaplace); 7] {
 }
 
 /// Returns the design with changed parts. The claim follows from any encoder, decoder and set of latents.
-fn with(design: &LatentLaplace, change: impl FnOnce(&mut Parts)) -> LatentLaplace {
+fn with(design: &LatentMechanism, change: impl FnOnce(&mut Parts)) -> LatentMechanism {
     let mut parts = design.parts().clone();
     change(&mut parts);
     parts.try_into().unwrap()
@@ -521,6 +526,54 @@ fn one_latent_bare_or_noise_shared_or_cut_off_is_caught() {
         caught(honest, Fault::Bare(honest.latent_dim() - 1));
         caught(honest, Fault::Shared);
         caught(honest, Fault::CutOff(2.0 * (honest.noise_variance() / 2.0).sqrt()));
+    }
+}
+
+/// Designs with Gaussian noise on two latents, at ε = 1 and δ = 0.02.
+fn gaussian_latents() -> [(&'static str, LatentMechanism); 3] {
+    let trained = serde_json::json!({
+        "latent_dim": 2, "noise": "gaussian", "training": {"epochs": 20, "steps": 5, "learning_rate": 0.01}
+    });
+    let learned = serde_json::json!({
+        "latent_dim": 2, "noise": "gaussian", "l2_bound": 0.3, "hidden": [16], "epochs": 200,
+        "learning_rate": 0.01
+    });
+    let closed = serde_json::json!({"latent_dim": 2});
+    [
+        ("closed form", latent_at(&TASK_AWARE_GAUSSIAN, closed, Budget::new(30.0, 0.02).unwrap())),
+        ("gradient", latent_at(&TASK_AWARE_GRADIENT, trained, Budget::new(1.0, 0.02).unwrap())),
+        ("vlm", latent_at(&VLM, learned, Budget::new(1.0, 0.02).unwrap())),
+    ]
+    .map(|(name, design)| (name, with(&design, |parts| parts.epsilon = 1.0)))
+}
+
+#[test]
+fn variants_of_gaussian_latents_are_caught() {
+    for (name, honest) in gaussian_latents() {
+        assert_eq!(honest.latent_dim(), 2, "{name}");
+        passes(&honest);
+        let dp = honest.guarantee();
+        let dp = dp.local_dp(Unit::Features).or(dp.local_dp(Unit::Record)).unwrap().clone();
+        assert!((dp.epsilon, dp.delta) == (1.0, 0.02) && dp.profile.is_some(), "{name}: {dp:?}");
+        // A standard deviation that is too small by a factor of √2, and of 1.2.
+        for short in [SQRT_2, 1.2] {
+            let sigma = honest.noise_variance().sqrt() / honest.parts().latent.l2_diameter() / short;
+            let delta = scumble::accounting::gaussian::delta(1.0 / sigma, 1.0);
+            caught(&honest, Fault::By(boxed(with(&honest, |parts| parts.delta = delta))));
+        }
+        // The noise of a ball of half the radius, and latents that are not moved into the ball.
+        let resized = |factor: f64| {
+            with(&honest, |parts| {
+                let radius = factor * parts.latent.l2_diameter() / 2.0;
+                parts.latent = Domain::l2_ball(2, radius).unwrap();
+            })
+        };
+        caught(&honest, Fault::Unmoved(boxed(honest.clone()), boxed(resized(0.5))));
+        let sentence = caught(&honest, Fault::Unmoved(boxed(resized(1e3)), boxed(honest.clone())));
+        assert!(sentence.contains("encode leaves its declared range"), "{name}: {sentence}");
+        caught(&honest, Fault::Bare(1));
+        caught(&honest, Fault::Shared);
+        caught(&honest, Fault::CutOff(2.0 * honest.noise_variance().sqrt()));
     }
 }
 

@@ -2,9 +2,10 @@
 //! noise in every step.
 
 use crate::PAPER;
-use crate::chain::{Chain, training_noise, unfit};
+use crate::chain::{Chain, unfit};
 use crate::gradient::{Trainer, lesson, not_negative, trained_example};
-use crate::latent::LatentLaplace;
+use crate::latent::LatentMechanism;
+use crate::noise::NoiseKind;
 use crate::set::between;
 use crate::training::{Hidden, Training, TrainingParameters};
 use ndarray::{Array1, Array2};
@@ -124,7 +125,8 @@ impl Bounded {
 
     fn step(&mut self, trainer: &Trainer, batch: &Table, stream: &mut Stream) -> Result<f64> {
         let scales = self.half_widths();
-        let noise = training_noise((batch.len(), scales.len()), 1.0 / trainer.epsilon, stream);
+        let noise =
+            trainer.noise.drawn((batch.len(), scales.len()), stream) * trainer.budget.epsilon().recip();
         self.chain.mean_loss(trainer.task, batch, &scales, noise.view())
     }
 
@@ -134,7 +136,7 @@ impl Bounded {
         let mut stream = Randomness::seeded(0).streams().stream(1);
         let mut sum = 0.0;
         for _ in 0..DRAWS {
-            let noise = training_noise((table.len(), scales.len()), 1.0 / epsilon, &mut stream);
+            let noise = NoiseKind::Laplace.drawn((table.len(), scales.len()), &mut stream) * epsilon.recip();
             sum += self.chain.mean_loss(task, table, &scales, noise.view())?;
         }
         Ok(sum / DRAWS as f64)
@@ -154,7 +156,7 @@ fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
         .par_iter()
         .map(|decay| {
             let mut bounded = Bounded::trained(&Trainer { table: &others, ..*trainer }, latents, *decay)?;
-            bounded.loss(trainer.task, &kept, trainer.epsilon)
+            bounded.loss(trainer.task, &kept, trainer.budget.epsilon())
         })
         .collect();
     // Candidates that diverge are skipped.
@@ -173,9 +175,9 @@ fn chosen(trainer: &Trainer, latents: usize) -> Result<f64> {
 fn design(
     Parameters { latent_dim, weight_decay, training }: Parameters,
     brief: &Brief,
-) -> Result<LatentLaplace> {
+) -> Result<LatentMechanism> {
     let training = training.or(by_default());
-    let lesson = lesson(NAME, brief, &training)?;
+    let lesson = lesson(NAME, NoiseKind::Laplace, brief, &training)?;
     let latents = lesson.latent_dim(latent_dim)?;
     let trainer = lesson.trainer(&training, None);
     let weight_decay = match weight_decay {
@@ -208,7 +210,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: || trained_example(serde_json::json!({
             "latent_dim": 2, "weight_decay": 1e-3,
             "training": {"epochs": 100, "task_epochs": 20, "learning_rate": 0.01}

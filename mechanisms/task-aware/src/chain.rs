@@ -1,8 +1,7 @@
 //! Chain of encoder, noise, decoder and task, with the gradient of the task's loss.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
-use rand::Rng;
-use scumble_core::{DifferentiableTask, Error, Result, Stream, Table};
+use ndarray::{Array1, ArrayView2, Axis};
+use scumble_core::{DifferentiableTask, Error, Result, Table};
 use scumble_neural::{Network, Pass};
 
 /// The networks in training, and buffers for one step.
@@ -61,13 +60,4 @@ pub(crate) fn unfit(problem: scumble_neural::Error) -> Error {
         scumble_neural::Error::Interrupted(interrupted) => interrupted.into(),
         problem => Error::shape(problem.to_string()),
     }
-}
-
-/// Draws floating-point Laplace noise of scale `scale` for the Z latents of n records (n × Z). This noise is
-/// for training only, and never protects a release.
-pub(crate) fn training_noise((n, latents): (usize, usize), scale: f64, stream: &mut Stream) -> Array2<f64> {
-    Array2::from_shape_simple_fn((n, latents), || {
-        let uniform: f64 = stream.r#gen::<f64>() - 0.5;
-        -scale * uniform.signum() * (1.0 - 2.0 * uniform.abs()).max(f64::MIN_POSITIVE).ln()
-    })
 }

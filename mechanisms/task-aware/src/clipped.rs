@@ -3,7 +3,7 @@
 
 use crate::PAPER;
 use crate::affine::affine;
-use crate::latent::LatentLaplace;
+use crate::latent::LatentMechanism;
 use crate::linear::{Whitened, example};
 use crate::sample::{Sample, solve_right, squared_norm};
 use crate::set::between;
@@ -13,7 +13,7 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Descriptor, Output, Result, register};
+use scumble_core::{Brief, Budget, Descriptor, Output, Result, register};
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
 
@@ -157,7 +157,7 @@ impl<'p> Problem<'p> {
 
 /// Computes the best linear decoder (m × Z) from the Z centred latents of N records (N × Z) to their m
 /// `outputs` (N × m). Each latent has noise with its `variance` (Z values).
-fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>) -> Array2<f64> {
+pub(crate) fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>) -> Array2<f64> {
     let n = latents.nrows() as f64;
     let own = latents.t().dot(latents) / n + &Array2::from_diag(variance);
     // Scale the diagonal to one, because latents may differ in size by orders of magnitude.
@@ -242,7 +242,7 @@ struct Parameters {
 /// Designs the intervals (boxes) to which the principal components of the task (see [`Whitened`]) are
 /// clipped. Components are added one by one. The search ends after [`PATIENCE`] components in a row that do
 /// not reduce the least loss so far.
-fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
+fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<LatentMechanism> {
     let table = brief.unclaimed_volunteers(NAME)?;
     let sample = Sample::new(table.records().view())?;
     let k = linear_task(NAME, brief, table, &sample)?;
@@ -291,7 +291,8 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let encoder = affine(&(map.t().to_owned() * &units).reversed_axes(), constant.view())?;
     let set = between(boxes.share.iter().map(|share| (0.0, *share)))?;
     let constant = sample.mean() - &decoder.dot(&at_means);
-    released_by(brief, encoder, set, affine(&decoder, constant.view())?)
+    let budget = Budget::pure(brief.budget.epsilon())?;
+    released_by(brief, budget, encoder, set, affine(&decoder, constant.view())?)
 }
 
 register! {
@@ -303,7 +304,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: example,
     };
 }

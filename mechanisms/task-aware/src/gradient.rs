@@ -3,19 +3,19 @@
 
 use crate::PAPER;
 use crate::affine::affine;
-use crate::chain::{Chain, training_noise, unfit};
-use crate::latent::{LatentLaplace, predict};
+use crate::chain::{Chain, unfit};
+use crate::latent::{LatentMechanism, predict};
+use crate::noise::NoiseKind;
 use crate::set::Latents;
 use crate::task::released_by;
 use crate::training::{Hidden, Training, TrainingParameters, checked_latent_dim, differentiable_task};
 use ndarray::{Array1, Array2, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Descriptor, Designed, DifferentiableTask, Domain, Error, Example, Output, Randomness, Result,
-    Table, register,
+    Brief, Budget, Descriptor, Designed, DifferentiableTask, Domain, Error, Example, Output, Randomness,
+    Result, Table, register,
 };
 use scumble_neural::{Activation, Batches, Network};
-use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -31,6 +31,9 @@ struct Parameters {
     /// grows without bound.
     #[serde(default = "by_default")]
     eta: f64,
+    /// Noise on latents: "laplace" (the default) or "gaussian", which needs δ > 0.
+    #[serde(default)]
+    noise: NoiseKind,
     /// Networks and steps of the training.
     #[serde(default)]
     training: TrainingParameters,
@@ -70,7 +73,8 @@ pub(crate) struct Trainer<'a> {
     pub(crate) table: &'a Table,
     pub(crate) task: &'a dyn DifferentiableTask,
     pub(crate) training: &'a Training,
-    pub(crate) epsilon: f64,
+    pub(crate) noise: NoiseKind,
+    pub(crate) budget: Budget,
     /// Set into which latents are moved; `None` for the set that [`Latents::from_points`] returns for the
     /// training records' latents.
     pub(crate) set: Option<&'a Domain>,
@@ -102,15 +106,17 @@ impl Trainer<'_> {
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
-        let mut scale = 0.0;
+        let (unit, mut scale) = (self.noise.unit_scale(self.budget)?, 0.0);
         for epoch in 1..=epochs {
             // The sensitivity of an encoder that does not change is computed once.
             if is_noisy && (epoch == 1 || eta.is_some()) {
-                scale = self.sensitivity(&chain.encoder)? / self.epsilon;
+                scale = unit * self.noise.diameter(&self.latents(&chain.encoder)?.set);
             }
             let drawn: Vec<Vec<usize>> = batches.shuffled().take(steps).map(<[usize]>::to_vec).collect();
-            let noise: Vec<Array2<f64>> =
-                drawn.iter().map(|rows| training_noise((rows.len(), latents), scale, &mut stream)).collect();
+            let noise: Vec<Array2<f64>> = drawn
+                .iter()
+                .map(|rows| self.noise.drawn((rows.len(), latents), &mut stream) * scale)
+                .collect();
             for (rows, noise) in drawn.iter().zip(&noise).cycle().take(steps) {
                 let loss = match size < n {
                     true => chain.mean_loss(self.task, &self.table.select(rows)?, &ones, noise.view())?,
@@ -138,14 +144,14 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// Returns the ℓ₁ diameter Δ₁ of the set into which a release would move latents.
-    fn sensitivity(&self, encoder: &Network<f64>) -> Result<f64> {
-        Ok(match self.set {
-            Some(set) => set.l1_diameter(),
-            None => {
-                Latents::from_points(predict(encoder, self.table.records().view())?.view())?.set.l1_diameter()
-            }
-        })
+    /// Returns the set into which a release would move latents.
+    fn latents(&self, encoder: &Network<f64>) -> Result<Latents> {
+        let of_records = || predict(encoder, self.table.records().view());
+        match (self.set, self.noise) {
+            (Some(set), _) => Ok(Latents { origin: Array1::zeros(set.dim()), set: set.clone() }),
+            (None, NoiseKind::Laplace) => Latents::from_points(of_records()?.view()),
+            (None, NoiseKind::Gaussian) => Latents::ball(of_records()?.view()),
+        }
     }
 
     pub(crate) fn wrong(&self) -> impl Fn(scumble_neural::Error) -> Error + use<> {
@@ -154,12 +160,9 @@ impl Trainer<'_> {
     }
 
     /// Builds the mechanism from the trained networks.
-    pub(crate) fn designed(&self, brief: &Brief, chain: Chain) -> Result<LatentLaplace> {
+    pub(crate) fn designed(&self, brief: &Brief, chain: Chain) -> Result<LatentMechanism> {
         let Chain { mut encoder, mut decoder, .. } = chain;
-        let Latents { set, origin } = match self.set {
-            Some(set) => Latents { origin: Array1::zeros(set.dim()), set: set.clone() },
-            None => Latents::from_points(predict(&encoder, self.table.records().view())?.view())?,
-        };
+        let Latents { set, origin } = self.latents(&encoder)?;
         if origin.iter().any(|x| *x != 0.0) {
             // The encoder's last layer subtracts the origin from the latents, and the decoder's first layer
             // adds it.
@@ -172,24 +175,26 @@ impl Trainer<'_> {
             let start = parameters.len() - origin.len();
             parameters[start..].iter_mut().zip(&origin).for_each(|(x, less)| *x -= less);
         }
-        released_by(brief, encoder, set, decoder)
+        released_by(brief, self.budget, encoder, set, decoder)
     }
 }
 
-/// The records of the volunteers (people whose records train the networks), the task and the ε of a training.
+/// The records of the volunteers (people whose records train the networks), the task, and the noise of a
+/// training with the budget that it spends.
 pub(crate) struct Lesson<'b> {
     plugin: &'static str,
     pub(crate) table: &'b Table,
     task: Arc<dyn DifferentiableTask>,
-    epsilon: f64,
+    noise: NoiseKind,
+    budget: Budget,
 }
 
 impl Lesson<'_> {
     /// Returns a trainer with latents in `set`. If `set` is `None`, the latents of the training records
     /// determine the set.
     pub(crate) fn trainer<'a>(&'a self, training: &'a Training, set: Option<&'a Domain>) -> Trainer<'a> {
-        let Self { plugin, table, task, epsilon } = self;
-        Trainer { plugin, table, task: &**task, training, epsilon: *epsilon, set }
+        let Self { plugin, table, task, noise, budget } = self;
+        Trainer { plugin, table, task: &**task, training, noise: *noise, budget: *budget, set }
     }
 
     /// Returns the number of latents Z, by default half the number of features. Refuses a number that is not
@@ -200,22 +205,27 @@ impl Lesson<'_> {
     }
 }
 
-/// Collects the volunteers' records, the task and the ε of a training from `brief`, and checks them.
+/// Collects the volunteers' records, the task and the budget of a training from `brief`, and checks them.
 ///
 /// # Errors
 /// Same errors as [`Brief::unclaimed_volunteers`] and [`differentiable_task`]; [`Error::NotApplicable`] if
-/// there are no features or no volunteers, [`Error::Budget`] if ε is too small for any noise.
-pub(crate) fn lesson<'b>(plugin: &'static str, brief: &'b Brief, training: &Training) -> Result<Lesson<'b>> {
+/// there are no features or no volunteers, or for Gaussian noise without δ, [`Error::Budget`] if ε is too
+/// small for any noise.
+pub(crate) fn lesson<'b>(
+    plugin: &'static str,
+    noise: NoiseKind,
+    brief: &'b Brief,
+    training: &Training,
+) -> Result<Lesson<'b>> {
     let table = brief.unclaimed_volunteers(plugin)?;
     if table.columns().is_empty() || table.is_empty() {
         return Err(Error::not_applicable(plugin, "there is no feature, or no volunteer, to learn from"));
     }
-    if brief.budget.epsilon().is_finite() {
-        // Fail before training if no noise meets ε.
-        LaplaceNoise::calibrated(&Domain::unit_box(1), brief.budget.epsilon())?;
-    }
+    let budget = noise.spent(plugin, brief.budget)?;
+    // Fail before training if no noise meets ε.
+    noise.unit_scale(budget)?;
     let task = differentiable_task(plugin, brief, table, training)?;
-    Ok(Lesson { plugin, table, task, epsilon: brief.budget.epsilon() })
+    Ok(Lesson { plugin, table, task, noise, budget })
 }
 
 /// Checks that `value` is finite and not negative.
@@ -226,9 +236,12 @@ pub(crate) fn not_negative(plugin: &str, name: &str, value: f64) -> Result<f64> 
     Error::check(plugin, name, value, "finite and not negative", value.is_finite() && value >= 0.0)
 }
 
-fn design(Parameters { latent_dim, eta, training }: Parameters, brief: &Brief) -> Result<LatentLaplace> {
+fn design(
+    Parameters { latent_dim, eta, noise, training }: Parameters,
+    brief: &Brief,
+) -> Result<LatentMechanism> {
     let run = Run { eta: Some(not_negative(NAME, "eta", eta)?), is_noisy: true };
-    trained(NAME, latent_dim, &training, brief, &[run])
+    trained((NAME, noise), latent_dim, &training, brief, &[run])
 }
 
 impl Trainer<'_> {
@@ -245,14 +258,14 @@ impl Trainer<'_> {
 
 /// Designs encoder and decoder by the `runs` of Algorithm 1 (Cheng, Tang and Chinchali), one after the other.
 pub(crate) fn trained(
-    plugin: &'static str,
+    (plugin, noise): (&'static str, NoiseKind),
     latent_dim: Option<usize>,
     training: &TrainingParameters,
     brief: &Brief,
     runs: &[Run],
-) -> Result<LatentLaplace> {
+) -> Result<LatentMechanism> {
     let training = training.or(Training::from_paper());
-    let lesson = lesson(plugin, brief, &training)?;
+    let lesson = lesson(plugin, noise, brief, &training)?;
     let latents = lesson.latent_dim(latent_dim)?;
     let trainer = lesson.trainer(&training, None);
     let mut chain = trainer.start(latents, Activation::Identity)?;
@@ -266,9 +279,9 @@ pub(crate) fn task_agnostic(
     set: Option<&Domain>,
     training: &TrainingParameters,
     brief: &Brief,
-) -> Result<LatentLaplace> {
+) -> Result<LatentMechanism> {
     let training = training.or(Training::from_paper());
-    let lesson = lesson(plugin, brief, &training)?;
+    let lesson = lesson(plugin, NoiseKind::Laplace, brief, &training)?;
     let d = lesson.table.columns().len();
     let trainer = lesson.trainer(&training, set);
     let mut chain = trainer.start(d, Activation::Identity)?;
@@ -319,7 +332,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(design(parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: || trained_example(serde_json::json!({
             "latent_dim": 2, "training": {"epochs": 20, "steps": 5, "task_epochs": 20, "learning_rate": 0.01}
         })),

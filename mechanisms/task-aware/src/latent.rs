@@ -1,16 +1,17 @@
-//! Mechanism with Laplace noise on latents. The *latents* of a record are the outputs of an encoder.
+//! Mechanism with noise on latents. The *latents* of a record are the outputs of an encoder.
 
 use crate::lens::Lens;
+use crate::noise::LatentNoise;
 use ndarray::{Array2, ArrayView2};
 use scumble_core::{
-    AS_STATED, ASSUMED, CentralDp, Claim, Domain, Error, Guarantee, Layout, LocalDp, LocalMechanism, Noise,
+    AS_STATED, ASSUMED, Budget, CentralDp, Claim, Domain, Error, Guarantee, Layout, LocalMechanism, Noise,
     NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy, Stream, Unit,
 };
 use scumble_neural::{Activation, Network};
-use scumble_noise::LaplaceNoise;
 use serde::{Deserialize, Serialize};
 
-/// State of a [`LatentLaplace`]: its domain, networks, set of latents, ε, and the facts for its guarantee.
+/// State of a [`LatentMechanism`]: its domain, networks, set of latents, budget, and the facts for its
+/// guarantee.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
@@ -28,6 +29,9 @@ pub struct Parts {
     /// Privacy parameter ε of a release; infinity for no noise.
     #[serde(with = "scumble_core::number")]
     pub epsilon: f64,
+    /// Privacy parameter δ of a release: 0 for Laplace noise, above 0 for Gaussian noise.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delta: f64,
     /// Released data: features or latents.
     pub level: Level,
     /// Purpose of the release.
@@ -37,6 +41,10 @@ pub struct Parts {
     /// Guarantee for the people whose records shaped the design, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volunteers: Option<VolunteersClaim>,
+}
+
+fn is_zero(delta: &f64) -> bool {
+    *delta == 0.0
 }
 
 fn is_plain(lens: &Lens) -> bool {
@@ -76,18 +84,19 @@ pub struct VolunteersClaim {
     pub assumes: Vec<String>,
 }
 
-/// A local mechanism that adds Laplace noise to an encoded record.
+/// A local mechanism that adds Laplace or Gaussian noise to an encoded record.
 ///
 /// The encoder's output is moved into a set of latents with ℓ₁ diameter Δ₁, and each latent receives Laplace
-/// noise of scale Δ₁/ε. The mechanism releases the noisy latents, or the decoder's estimate x̂ of the
+/// noise of scale Δ₁/ε. For δ > 0 it receives Gaussian noise, calibrated to (ε, δ) and the ℓ₂ diameter of the
+/// set. The mechanism releases the noisy latents, or the decoder's estimate x̂ of the
 /// features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1). The target is disclosed
 /// in the clear.
 ///
-/// The guarantee of ε holds for **every** record of the domain, because the noise is calibrated to the set of
+/// The guarantee holds for **every** record of the domain, because the noise is calibrated to the set of
 /// latents (errata T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
 ///
 /// ```
-/// use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts};
+/// use scumble_task_aware::{Aim, LatentMechanism, Lens, Level, Parts};
 /// use scumble_neural::{Activation, Architecture, Network};
 /// use scumble_core::{Domain, LocalMechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
 ///
@@ -97,13 +106,14 @@ pub struct VolunteersClaim {
 ///     let architecture = Architecture::new(inputs).layer(outputs, Activation::Identity);
 ///     Network::from_parameters(architecture, [&weights[..], &vec![0.0; outputs]].concat())
 /// };
-/// let mechanism: LatentLaplace = Parts {
+/// let mechanism: LatentMechanism = Parts {
 ///     domain: people,
 ///     lens: Lens::plain(),
 ///     encoder: network(2, 1, [0.5, 0.5]).unwrap(), // their mean
 ///     latent: Domain::unit_box(1),
 ///     decoder: network(1, 2, [1.0, 1.0]).unwrap(),
 ///     epsilon: 2.0,
+///     delta: 0.0,
 ///     level: Level::Features,
 ///     aim: Aim::Anything,
 ///     shaped_by: ShapedBy::PublicKnowledge,
@@ -115,15 +125,15 @@ pub struct VolunteersClaim {
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct LatentLaplace {
+pub struct LatentMechanism {
     parts: Parts,
     /// Domain of an encoded record: the coordinates of the set of latents, followed by those of the target.
     range: Domain,
     /// Noise; `None` at ε = ∞.
-    noise: Option<LaplaceNoise>,
+    noise: Option<LatentNoise>,
 }
 
-impl TryFrom<Parts> for LatentLaplace {
+impl TryFrom<Parts> for LatentMechanism {
     type Error = Error;
 
     fn try_from(parts: Parts) -> Result<Self> {
@@ -157,15 +167,12 @@ impl TryFrom<Parts> for LatentLaplace {
             network.check_finite().map_err(|problem| Error::shape(problem.to_string()))?;
         }
         let range = Domain::product([parts.latent.clone(), parts.domain.target().as_domain()?])?;
-        let noise = match parts.epsilon {
-            f64::INFINITY => None,
-            epsilon => Some(LaplaceNoise::calibrated(&parts.latent, epsilon)?),
-        };
+        let noise = LatentNoise::calibrated(&parts.latent, Budget::new(parts.epsilon, parts.delta)?)?;
         Ok(Self { parts, range, noise })
     }
 }
 
-impl LatentLaplace {
+impl LatentMechanism {
     /// Returns the state.
     pub fn parts(&self) -> &Parts {
         &self.parts
@@ -186,9 +193,9 @@ impl LatentLaplace {
         self.parts.latent.l1_diameter()
     }
 
-    /// Returns the variance of each latent's noise, 2(Δ₁/ε)²; 0 at ε = ∞.
+    /// Returns the variance of each latent's noise: 2(Δ₁/ε)² for Laplace noise, and 0 at ε = ∞.
     pub fn noise_variance(&self) -> f64 {
-        self.noise.as_ref().map_or(0.0, LaplaceNoise::variance)
+        self.noise.as_ref().map_or(0.0, LatentNoise::variance)
     }
 
     /// Computes the Z latents of each of n `records` with d features (n × d). The result (n × Z) is the
@@ -292,30 +299,27 @@ pub fn predict(network: &Network<f64>, records: ArrayView2<f64>) -> Result<Array
     network.predict(records).map_err(|problem| Error::shape(problem.to_string()))
 }
 
-impl LocalMechanism for LatentLaplace {
+impl LocalMechanism for LatentMechanism {
     fn domain(&self) -> &RecordDomain {
         &self.parts.domain
     }
 
     fn guarantee(&self) -> Guarantee {
-        let Parts { domain, epsilon, level, aim, shaped_by, volunteers, .. } = &self.parts;
-        let mut guarantee = match &self.noise {
-            None => Guarantee::nothing(domain),
-            Some(_) => {
-                let mut theorem = "the Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006, \
-                                   Proposition 1) on integers, on latents that are projected into a set of \
-                                   this ℓ₁ diameter for every record"
-                    .to_owned();
+        let Parts { domain, epsilon, delta, level, aim, shaped_by, volunteers, .. } = &self.parts;
+        let mut guarantee = match (&self.noise, Budget::new(*epsilon, *delta)) {
+            (Some(noise), Ok(budget)) => {
+                let (dp, theorem) = noise.claim(budget);
+                let mut theorem = theorem.to_owned();
                 if *level == Level::Features {
                     theorem.push_str("; decoding is post-processing");
                 }
-                let dp = Notion::LocalDp(LocalDp::pure(*epsilon));
-                let mut guarantee = Guarantee::for_features(domain, [(dp, theorem)]);
+                let mut guarantee = Guarantee::for_features(domain, [(Notion::LocalDp(dp), theorem)]);
                 if *aim == Aim::Task {
                     guarantee.assumes.push(TASK_IS_PUBLIC.into());
                 }
                 guarantee
             }
+            _ => Guarantee::nothing(domain),
         };
         if let Some(VolunteersClaim { dp, theorem, assumes }) = volunteers {
             guarantee.claims.push(Claim {
@@ -409,15 +413,16 @@ impl LocalMechanism for LatentLaplace {
         if target != released_target {
             return Some(f64::NEG_INFINITY);
         }
-        self.noise.as_ref()?.log_likelihood(point, released).ok()
+        self.noise.as_ref()?.log_likelihood(point, released)
     }
 
     fn perturbation(&self) -> Vec<Perturbation> {
-        self.noise.iter().map(|noise| Perturbation::Additive(noise.described(0))).collect()
+        self.noise.iter().map(|noise| Perturbation::Additive(noise.described())).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        unit.pair_of_features(&self.parts.domain, self.range.l1_farthest())
+        let farthest = self.noise.as_ref().map(|noise| noise.farthest(&self.range));
+        farthest.map_or_else(Vec::new, |pair| unit.pair_of_features(&self.parts.domain, pair))
     }
 }
 
@@ -438,6 +443,7 @@ mod tests {
             latent: Domain::unit_box(1),
             decoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
             epsilon: 1.0,
+            delta: 0.0,
             level: Level::Features,
             aim: Aim::Anything,
             shaped_by: ShapedBy::PrivateVolunteers,
@@ -447,7 +453,7 @@ mod tests {
                 assumes: vec!["a training".into()],
             }),
         };
-        let card = LatentLaplace::try_from(parts.clone()).unwrap().guarantee();
+        let card = LatentMechanism::try_from(parts.clone()).unwrap().guarantee();
         let theirs = card.claims.iter().find(|claim| claim.protects == Unit::Volunteer).unwrap();
         assert!(!theirs.how_sure().contains("Proven"), "{}", theirs.how_sure());
         let shown = card.to_string();
@@ -460,14 +466,14 @@ mod tests {
             assert!(shown.contains(line), "{line} in\n{shown}");
         }
         let without_volunteers = Parts { shaped_by: ShapedBy::PublicKnowledge, volunteers: None, ..parts };
-        let card = LatentLaplace::try_from(without_volunteers).unwrap().guarantee().to_string();
+        let card = LatentMechanism::try_from(without_volunteers).unwrap().guarantee().to_string();
         assert!(card.contains("as stated by the designer; not checked: nobody's records shaped the design"));
     }
 
     #[test]
     fn records_have_the_same_latents_however_they_lie_in_memory() {
         let layer = |inputs, outputs| Architecture::new(inputs).layer(outputs, Activation::Identity);
-        let mechanism: LatentLaplace = Parts {
+        let mechanism: LatentMechanism = Parts {
             domain: RecordDomain::new(vec!["a".into(), "b".into()], Domain::unit_box(2), TargetDomain::None)
                 .unwrap(),
             lens: Lens::plain(),
@@ -475,6 +481,7 @@ mod tests {
             latent: Domain::unit_box(1),
             decoder: Network::from_parameters(layer(1, 2), vec![1.0, 1.0, 0.0, 0.0]).unwrap(),
             epsilon: 1.0,
+            delta: 0.0,
             level: Level::Latent,
             aim: Aim::Anything,
             shaped_by: ShapedBy::PublicKnowledge,

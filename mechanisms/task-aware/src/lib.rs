@@ -10,6 +10,7 @@
 //! | `task-agnostic` | noise on the features themselves, then the best decoder (Section A.7) |
 //! | `task-aware-bounded` | latents in a fixed box, encoder and decoder trained jointly, with fresh noise |
 //! | `task-aware-clipped` | linear latents, each clipped to an interval chosen for the least loss |
+//! | `task-aware-gaussian` | linear latents, clipped to an ℓ₂ norm, with Gaussian noise |
 //! | `task-aware-gradient` | encoder and decoder trained with fresh noise in each epoch (Algorithm 1) |
 //! | `task-aware-linear` | the near-optimal linear encoder of Theorem 1 |
 
@@ -17,11 +18,13 @@ mod affine;
 mod bounded;
 mod chain;
 mod clipped;
+mod gaussian;
 mod gradient;
 mod latent;
 mod lens;
 mod linear;
 mod network_task;
+mod noise;
 mod sample;
 pub mod sensitivity;
 mod set;
@@ -31,11 +34,13 @@ mod training;
 
 pub use bounded::TASK_AWARE_BOUNDED;
 pub use clipped::TASK_AWARE_CLIPPED;
+pub use gaussian::TASK_AWARE_GAUSSIAN;
 pub use gradient::{TASK_AWARE_GRADIENT, expected_loss};
-pub use latent::{Aim, LatentLaplace, Level, Parts, VolunteersClaim, predict};
+pub use latent::{Aim, LatentMechanism, Level, Parts, VolunteersClaim, predict};
 pub use lens::{Lens, Scale};
 pub use linear::{PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_LINEAR};
 pub use network_task::NetworkTask;
+pub use noise::NoiseKind;
 pub use sample::Sample;
 pub use set::Sensitivity;
 pub use sphere::SphereLoss;

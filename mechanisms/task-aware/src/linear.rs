@@ -4,14 +4,15 @@
 use crate::PAPER;
 use crate::affine::affine;
 use crate::gradient::{self, Run};
-use crate::latent::LatentLaplace;
+use crate::latent::LatentMechanism;
+use crate::noise::NoiseKind;
 use crate::sample::{Sample, eigen, squared_norm};
 use crate::set::{Latents, Sensitivity};
 use crate::task::{ignores_everything, linear_task, released_by};
 use crate::training::{TrainingParameters, checked_latent_dim};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Descriptor, Domain, Error, Example, Output, Result, Task, register};
+use scumble_core::{Brief, Budget, Descriptor, Domain, Error, Example, Output, Result, Task, register};
 use scumble_kkt::Waterfilling;
 use scumble_noise::LaplaceNoise;
 use serde::Deserialize;
@@ -36,7 +37,12 @@ impl Encoder<'_> {
 
     /// Builds the mechanism. Its Laplace noise is calibrated to the set of `latents` at the ε of `brief`. Its
     /// decoder is the best linear one for this noise (Cheng, Tang and Chinchali, Proposition 1).
-    pub(crate) fn designed(&self, brief: &Brief, sample: &Sample, latents: Latents) -> Result<LatentLaplace> {
+    pub(crate) fn designed(
+        &self,
+        brief: &Brief,
+        sample: &Sample,
+        latents: Latents,
+    ) -> Result<LatentMechanism> {
         let Latents { set, origin } = latents;
         let epsilon = brief.budget.epsilon();
         let variance = match epsilon {
@@ -50,7 +56,7 @@ impl Encoder<'_> {
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
-        released_by(brief, encoder, set, affine(&decoder, constant.view())?)
+        released_by(brief, Budget::pure(epsilon)?, encoder, set, affine(&decoder, constant.view())?)
     }
 }
 
@@ -178,7 +184,7 @@ const LINEAR: &str = "task-aware-linear";
 /// records of the volunteers are bounded by the smallest ball about 0 that contains them, of radius r_max.
 /// Second, the best encoder for this ball is computed (Propositions 2 to 4). Third, the noise is calibrated
 /// to the set of the encoder's latents. The decoder is the best linear one for this noise.
-fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentLaplace> {
+fn task_aware(Linear { latent_dim, sensitivity }: Linear, brief: &Brief) -> Result<LatentMechanism> {
     let table = brief.unclaimed_volunteers(LINEAR)?;
     let sample = Sample::new(table.records().view())?;
     let whitened = Whitened::new(LINEAR, &sample, &linear_task(LINEAR, brief, table, &sample)?)?;
@@ -203,7 +209,7 @@ const PRIVACY: &str = "privacy-agnostic";
 fn privacy_agnostic(
     Parameters { latent_dim, sensitivity, training }: Parameters,
     brief: &Brief,
-) -> Result<LatentLaplace> {
+) -> Result<LatentMechanism> {
     if let Some(training) = training {
         if sensitivity == Sensitivity::Domain {
             let problem = "a trained encoder has no sensitivity \"domain\", because its latents are \
@@ -212,7 +218,7 @@ fn privacy_agnostic(
         }
         // Train encoder and decoder without noise, and then the decoder with noise.
         let runs = [Run { eta: Some(0.0), is_noisy: false }, Run { eta: None, is_noisy: true }];
-        return gradient::trained(PRIVACY, latent_dim, &training, brief, &runs);
+        return gradient::trained((PRIVACY, NoiseKind::Laplace), latent_dim, &training, brief, &runs);
     }
     let table = brief.unclaimed_volunteers(PRIVACY)?;
     let sample = Sample::new(table.records().view())?;
@@ -227,7 +233,7 @@ const TASK: &str = "task-agnostic";
 
 /// Designs Laplace noise on the features themselves, and a decoder. The decoder is the best linear one for
 /// this noise (Cheng, Tang and Chinchali, Corollary 2), or a trained network if `training` is given.
-fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentLaplace> {
+fn task_agnostic(OfFeatures { sensitivity, training }: OfFeatures, brief: &Brief) -> Result<LatentMechanism> {
     let in_domain = sensitivity != Some(Sensitivity::Empirical);
     if let Some(training) = training {
         let set = in_domain.then(|| brief.domain.features());
@@ -264,7 +270,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Linear,
         learn: |parameters, brief: &Brief| Ok(task_aware(parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: example,
     };
 }
@@ -279,7 +285,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: Parameters,
         learn: |parameters, brief: &Brief| Ok(privacy_agnostic(parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: example,
     };
 }
@@ -294,7 +300,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers(),
         parameters: OfFeatures,
         learn: |parameters, brief: &Brief| Ok(task_agnostic(parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: example,
     };
 }

@@ -1,6 +1,7 @@
 //! Sets of latents. A mechanism moves each output of its encoder into such a set, whose ℓ₁ diameter is the
 //! sensitivity.
 
+use crate::sample::squared_norm;
 use crate::sensitivity::{sign_bounds, signs};
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use schemars::JsonSchema;
@@ -56,6 +57,18 @@ impl Latents {
             return Ok(Self { set: Domain::l1_ball(latents, radius)?, origin: center });
         }
         Ok(Self { set: box_set, origin: Array1::zeros(latents) })
+    }
+
+    /// Returns the ℓ₂ ball around the mean of the N `points` of Z coordinates (N × Z) that contains them.
+    ///
+    /// # Errors
+    /// [`Error::Domain`](scumble_core::Error::Domain) if the points are so far apart that the radius
+    /// overflows.
+    pub(crate) fn ball(points: ArrayView2<f64>) -> Result<Self> {
+        let origin = points.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(points.ncols()));
+        let far = |point: ArrayView1<f64>| squared_norm((&point - &origin).view());
+        let radius = points.outer_iter().map(far).fold(0.0, f64::max).sqrt();
+        Ok(Self { set: Domain::l2_ball(points.ncols(), radius)?, origin })
     }
 
     /// Returns a set that contains the latents Ax + c of all points x of `domain`. Here A is `map` (Z latents

@@ -1,28 +1,30 @@
 //! Linear tasks, and the mechanism that a design for a task returns. A *task* is the loss of an estimate x̂
 //! of a record x.
 
-use crate::latent::{Aim, LatentLaplace, Level, Parts};
+use crate::latent::{Aim, LatentMechanism, Level, Parts};
 use crate::lens::Lens;
 use crate::sample::{Sample, solve_right};
 use ndarray::{Array2, Axis};
-use scumble_core::{Brief, Domain, Error, Result, Table, Target, Task};
+use scumble_core::{Brief, Budget, Domain, Error, Result, Table, Target, Task};
 use scumble_neural::Network;
 
 /// Builds the mechanism of a design for the task of `brief`. It moves the outputs of `encoder` into `set`,
-/// adds noise, and estimates the features by `decoder`.
+/// adds noise that spends `budget`, and estimates the features by `decoder`.
 pub(crate) fn released_by(
     brief: &Brief,
+    budget: Budget,
     encoder: Network<f64>,
     set: Domain,
     decoder: Network<f64>,
-) -> Result<LatentLaplace> {
+) -> Result<LatentMechanism> {
     Parts {
         domain: brief.domain.clone(),
         lens: Lens::plain(),
         encoder,
         latent: set,
         decoder,
-        epsilon: brief.budget.epsilon(),
+        epsilon: budget.epsilon(),
+        delta: budget.delta(),
         level: Level::Features,
         aim: Aim::Task,
         shaped_by: brief.volunteers.shaped_by(),

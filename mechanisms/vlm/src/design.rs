@@ -3,6 +3,7 @@
 
 use crate::likelihood::Likelihood;
 use crate::model::Shape;
+use crate::posterior::Posterior;
 use crate::private::{VolunteerGuarantee, VolunteerGuaranteeParameters};
 use crate::requirements::check_shareable;
 use crate::training::{Lesson, Plain, PosteriorScale, Trained, single};
@@ -11,11 +12,10 @@ use crate::{NAME, PAPER};
 use ndarray::{ArrayView1, ArrayView2};
 use schemars::JsonSchema;
 use scumble_core::{
-    Brief, Descriptor, Domain, Error, Example, Factor, Output, Result, Table, register, size,
+    Brief, Budget, Descriptor, Domain, Error, Example, Factor, Output, Result, Table, register, size,
 };
 use scumble_neural::Network;
-use scumble_noise::LaplaceNoise;
-use scumble_task_aware::{Aim, LatentLaplace, Lens, Level, Parts, Scale};
+use scumble_task_aware::{Aim, LatentMechanism, Lens, Level, NoiseKind, Parts, Scale};
 use serde::Deserialize;
 
 /// Parameters of `vlm`.
@@ -26,10 +26,15 @@ pub struct Parameters {
     pub level: Released,
     /// Number of latents, d: 8 by default, or the number of features if it is smaller.
     pub latent_dim: Option<usize>,
-    /// Upper bound l on the ℓ₁ norm of a record's latent means. 5 by default.
+    /// Noise on latents: "laplace" (the default) or "gaussian", which needs δ > 0.
+    pub noise: NoiseKind,
+    /// Upper bound l on the ℓ₁ norm of a record's latent means, for Laplace noise. 5 by default.
     pub l1_bound: Option<f64>,
-    /// Privacy parameter ε of the latents' noise during training, with scale b = 2l/ε for l = `l1_bound`: 15
-    /// by default. It may differ from the ε of a release.
+    /// Upper bound l on the ℓ₂ norm of a record's latent means, for Gaussian noise. 3 by default.
+    pub l2_bound: Option<f64>,
+    /// Privacy parameter ε of the latents' noise during training: 15 by default. It may differ from the ε of
+    /// a release. Laplace noise has the scale 2l/ε for l = `l1_bound`, and Gaussian noise has the δ of the
+    /// budget (10⁻⁶ at ε = ∞).
     pub pretraining_epsilon: Option<f64>,
     /// Learns the scale b of the latents' noise as one more parameter, starting from the scale of
     /// `pretraining_epsilon`.
@@ -93,6 +98,8 @@ const TRAINED: usize = 2 * (4 * 4 + 8);
 /// Margin that keeps the relative position of a number between its bounds away from 0 and 1, where the logit
 /// is infinite.
 const MARGIN: f64 = 0.01;
+/// δ of the Gaussian noise in training for a release without δ.
+const USUAL_DELTA: f64 = 1e-6;
 /// Threshold for the variance of a latent's mean over the volunteers, divided by the variance of the noise in
 /// training. If this ratio is smaller for every latent, the latents hardly depend on the record (the
 /// posterior has collapsed).
@@ -113,9 +120,26 @@ impl Parameters {
         Ok(Shape { features: d, hidden, latent_dim })
     }
 
-    fn scale(&self, l1_bound: f64) -> Result<PosteriorScale> {
-        let scale =
-            2.0 * l1_bound / positive("pretraining_epsilon", self.pretraining_epsilon.unwrap_or(15.0))?;
+    /// Returns the radius l of the ball of latent means.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if it is not positive, or if the bound of the other noise is given.
+    fn bound(&self) -> Result<f64> {
+        match (self.noise, self.l1_bound, self.l2_bound) {
+            (NoiseKind::Laplace, _, Some(_)) => refuse("l2_bound is for Gaussian noise; use l1_bound"),
+            (NoiseKind::Gaussian, Some(_), _) => refuse("l1_bound is for Laplace noise; use l2_bound"),
+            (NoiseKind::Laplace, bound, None) => positive("l1_bound", bound.unwrap_or(5.0)),
+            (NoiseKind::Gaussian, None, bound) => positive("l2_bound", bound.unwrap_or(3.0)),
+        }
+    }
+
+    /// Returns the scale of the noise in training, for means in a ball of radius `bound`. `delta` is the δ of
+    /// a release.
+    fn scale(&self, bound: f64, delta: f64) -> Result<PosteriorScale> {
+        let epsilon = positive("pretraining_epsilon", self.pretraining_epsilon.unwrap_or(15.0))?;
+        // A release at ε = ∞ needs no δ, and its training does.
+        let delta = if self.noise == NoiseKind::Gaussian && delta == 0.0 { USUAL_DELTA } else { delta };
+        let scale = 2.0 * bound * self.noise.unit_scale(Budget::new(epsilon, delta)?)?;
         Ok(if self.learn_scale { PosteriorScale::Learned(scale) } else { PosteriorScale::Fixed(scale) })
     }
 
@@ -193,9 +217,9 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
     if width.is_normal() { Scale::Standard { center, width } } else { public }
 }
 
-/// Learns a variational Laplace mechanism from the volunteers of the [`Brief`], and calibrates its noise to
-/// the ε of the `Brief`. The noise of a release has the scale 2l/ε for the bound l = `l1_bound`, whatever
-/// scale the noise had in training.
+/// Learns a variational mechanism from the volunteers of the [`Brief`], and calibrates its noise to the
+/// budget of the `Brief`. The Laplace noise of a release has the scale 2l/ε for the bound l = `l1_bound`,
+/// whatever scale the noise had in training.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if there are no volunteers or no features, or if, without a guarantee for the
@@ -205,19 +229,21 @@ fn standardised(column: ArrayView1<f64>, public: Scale) -> Scale {
 /// [`Error::DeltaOfVolunteers`] if the δ of the volunteers' guarantee is too large;
 /// [`Error::PrivateVolunteers`] if the volunteers' records are private and no guarantee for the volunteers
 /// holds; [`Error::Diverged`] if training overflows; [`Error::Budget`] if ε is too small for any noise.
-pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
+pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentMechanism> {
     let table = brief.volunteers_within(NAME)?;
     let (n, d) = table.records().dim();
     if n == 0 || d == 0 {
         return Err(Error::not_applicable(NAME, "there is no feature, or no volunteer, to learn from"));
     }
     let shape = parameters.shape(d)?;
-    let l1_bound = positive("l1_bound", parameters.l1_bound.unwrap_or(5.0))?;
-    let latent = Domain::l1_ball(shape.latent_dim, l1_bound)?;
-    if brief.budget.epsilon().is_finite() {
-        // Fail before training if no noise meets ε.
-        LaplaceNoise::calibrated(&latent, brief.budget.epsilon())?;
-    }
+    let (noise, bound) = (parameters.noise, parameters.bound()?);
+    let latent = match noise {
+        NoiseKind::Laplace => Domain::l1_ball(shape.latent_dim, bound)?,
+        NoiseKind::Gaussian => Domain::l2_ball(shape.latent_dim, bound)?,
+    };
+    let budget = noise.spent(NAME, brief.budget)?;
+    // Fail before training if no noise meets ε.
+    noise.unit_scale(budget)?;
     parameters.check_volunteer_guarantee()?;
     let requested = parameters.volunteers.as_ref();
     let guarantee = requested.map(|requested| VolunteerGuarantee::new(requested, n)).transpose()?;
@@ -231,21 +257,22 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
         records: records.view(),
         likelihood: &Likelihood::new(&lens, features, parameters.variance()?),
         shape,
-        l1_bound,
-        scale: parameters.scale(l1_bound)?,
+        posterior: Posterior { noise, bound: bound as f32 },
+        scale: parameters.scale(bound, budget.delta())?,
         seed: parameters.seed,
     };
     let (Trained { networks: [encoder, decoder], scale }, claim) = match &guarantee {
         None => (lesson.plainly(parameters.plain(n)?)?, None),
         Some(guarantee) => guarantee.train(&lesson)?,
     };
-    let mechanism: LatentLaplace = Parts {
+    let mechanism: LatentMechanism = Parts {
         domain: brief.domain.clone(),
         lens,
         encoder: double(&encoder)?,
         latent,
         decoder: double(&decoder)?,
-        epsilon: brief.budget.epsilon(),
+        epsilon: budget.epsilon(),
+        delta: budget.delta(),
         level: match parameters.level {
             Released::Latent => Level::Latent,
             Released::Features => Level::Features,
@@ -258,30 +285,32 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentLaplace> {
     // With a guarantee for the volunteers this check is omitted. The check reads their records in the clear,
     // so the guarantee would not cover its result.
     if guarantee.is_none() {
-        check_not_collapsed(&mechanism, table.records().view(), scale)?;
+        let variance = Posterior { noise, bound }.variance(scale);
+        check_not_collapsed(&mechanism, table.records().view(), variance)?;
     }
     Ok(mechanism)
 }
 
-/// Checks that the means of the latents differ between `records` by enough, compared with Laplace noise of
-/// scale `scale`.
+/// Checks that the means of the latents differ between `records` by enough, compared with the `variance` of
+/// the noise in training.
 ///
 /// # Errors
 /// [`Error::NotApplicable`] if the variances of all means are at most [`COLLAPSED`] times the variance of the
 /// noise.
-fn check_not_collapsed(mechanism: &LatentLaplace, records: ArrayView2<f64>, scale: f64) -> Result<()> {
+fn check_not_collapsed(mechanism: &LatentMechanism, records: ArrayView2<f64>, variance: f64) -> Result<()> {
     let means = mechanism.latents(records)?;
     let varies = means.var_axis(ndarray::Axis(0), 0.0).fold(0.0, |most: f64, variance| most.max(*variance));
-    if records.nrows() < 2 || varies > COLLAPSED * 2.0 * scale * scale {
+    if records.nrows() < 2 || varies > COLLAPSED * variance {
         return Ok(());
     }
     Err(Error::not_applicable(
         NAME,
         format!(
             "the latents collapsed: no latent's mean varies by more than {:.1e} over the volunteers, and the \
-             training noise has scale {scale:.3}; a larger pretraining_epsilon, more epochs or fewer latents \
-             may help",
-            varies.sqrt()
+             training noise has a deviation of {:.3}; a larger pretraining_epsilon, more epochs or fewer \
+             latents may help",
+            varies.sqrt(),
+            variance.sqrt()
         ),
     ))
 }
@@ -301,7 +330,7 @@ register! {
         descriptor: Descriptor::new(Output::View).needing_volunteers().slow(),
         parameters: Parameters,
         learn: |parameters: Parameters, brief: &Brief| Ok(design(&parameters, brief)?.into_parts()),
-        local: LatentLaplace::try_from,
+        local: LatentMechanism::try_from,
         example: || Ok(Example {
             parameters: serde_json::json!({
                 "latent_dim": 2,

@@ -1,9 +1,9 @@
-//! The variational autoencoder with Laplace noise on its latents (the encoder's output): its networks, and
+//! The variational autoencoder with noise on its latents (the encoder's output): its networks, and
 //! the gradient of its training objective on one minibatch.
 
 use crate::likelihood::Likelihood;
-use crate::posterior::{Clip, divergence, standard_noise};
-use ndarray::{Array2, ArrayView2};
+use crate::posterior::Posterior;
+use ndarray::ArrayView2;
 use num_traits::Float;
 use rand::Rng;
 use scumble_neural::{Activation, Architecture, Initialisation, Network, Pass, Real, Result};
@@ -44,7 +44,7 @@ impl Shape {
 pub(crate) struct Bound<'a, T> {
     pub(crate) records: ArrayView2<'a, T>,
     pub(crate) likelihood: &'a Likelihood,
-    pub(crate) clip: Clip<T>,
+    pub(crate) posterior: Posterior<T>,
 }
 
 /// Loss of a minibatch, and its derivative with respect to the logarithm of the noise's scale.
@@ -73,25 +73,25 @@ impl<T: Real> Bound<'_, T> {
         [encoder_pass, decoder_pass]: &mut [Pass<T>; 2],
     ) -> Result<Descent<T>> {
         let latents = encoder.architecture().outputs();
-        let noise: Array2<T> = standard_noise((rows.len(), latents), generator);
+        let noise = self.posterior.noise((rows.len(), latents), generator);
         let heads = encoder.forward_rows(self.records, rows, encoder_pass)?.to_owned();
-        let means = self.clip.apply(heads.view());
+        let means = self.posterior.clip(heads.view());
         let drawn = &means + &noise.mapv(|eta| scale * eta);
         let mut output = decoder.forward(drawn.view(), decoder_pass)?.to_owned();
         let records = self.records.select(ndarray::Axis(0), rows);
         let mut loss = self.likelihood.loss(records.view(), &mut output, share);
         decoder.backward(output.view(), decoder_pass)?;
         let mut slopes = decoder.input_gradient(decoder_pass)?.to_owned();
-        // The latents are z = μ + bη, with the means μ, the scale b and standard Laplace noise η. `slopes` is
+        // The latents are z = μ + bη, with the means μ, the scale b and noise η of scale 1. `slopes` is
         // the gradient with respect to z, times `share`.
         let through_noise: T = slopes.iter().zip(&noise).map(|(slope, eta)| *slope * *eta).sum();
         let mut by_log_scale = if share > T::zero() { through_noise * scale / share } else { T::zero() };
         for (mean, slope) in means.rows().into_iter().zip(slopes.rows_mut()) {
-            let (divergence, change) = divergence(mean, scale, share, slope);
+            let (divergence, change) = self.posterior.divergence(mean, scale, share, slope);
             loss += divergence;
             by_log_scale += change;
         }
-        self.clip.chain(heads.view(), &mut slopes);
+        self.posterior.chain(heads.view(), &mut slopes);
         encoder.backward(slopes.view(), encoder_pass)?;
         Ok(Descent { loss, by_log_scale })
     }
@@ -109,7 +109,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
     use scumble_core::Domain;
-    use scumble_task_aware::{Lens, Scale};
+    use scumble_task_aware::{Lens, NoiseKind, Scale};
 
     /// Compares the gradients of all parameters and of ln b with differences of the loss under the same
     /// noise.
@@ -121,8 +121,16 @@ mod tests {
         let lens = Lens::new(vec![number, share, Scale::Level, Scale::Level], &domain).unwrap();
         let likelihood = Likelihood::new(&lens, &domain, 0.4);
         let records = array![[0.4, 0.2, 1.0, 0.0], [-1.3, 0.9, 0.0, 1.0], [2.0, 0.1, 1.0, 0.0]];
-        // A small ball, so that some means are clipped and others are not.
-        let bound = Bound { records: records.view(), likelihood: &likelihood, clip: Clip { l1_bound: 0.35 } };
+        // Small balls, so that some means are clipped and others are not.
+        for (noise, radius) in [(NoiseKind::Laplace, 0.35), (NoiseKind::Gaussian, 0.28)] {
+            let posterior = Posterior { noise, bound: radius };
+            let bound = Bound { records: records.view(), likelihood: &likelihood, posterior };
+            check_gradient(&bound);
+        }
+    }
+
+    fn check_gradient(bound: &Bound<f64>) {
+        let records = bound.records;
         let shape = Shape { features: 4, hidden: vec![5, 3], latent_dim: 2 };
         let networks: Networks<f64> = shape.start(7).unwrap();
         let mut passes = [Pass::default(), Pass::default()];
@@ -142,9 +150,9 @@ mod tests {
         let mut own = [Pass::default(), Pass::default()];
         let mut generator = ChaCha20Rng::seed_from_u64(3);
         bound.descend(&networks, log_scale.exp(), &[0, 1, 2], 1.0, &mut generator, &mut own).unwrap();
-        let norms = bound.clip.apply(networks[0].predict(records.view()).unwrap().view());
-        let clipped =
-            norms.rows().into_iter().filter(|row| (row.mapv(f64::abs).sum() - 0.35).abs() < 1e-12).count();
+        let heads = networks[0].predict(records.view()).unwrap();
+        let moved = bound.posterior.clip(heads.view()) - &heads;
+        let clipped = moved.rows().into_iter().filter(|row| row.iter().any(|x| *x != 0.0)).count();
         assert!((1..3).contains(&clipped), "{clipped} of 3 are clipped");
         for part in 0..2 {
             let mut gradient = vec![0.0; networks[part].parameters().len()];

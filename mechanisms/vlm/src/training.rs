@@ -3,7 +3,7 @@
 use crate::NAME;
 use crate::likelihood::Likelihood;
 use crate::model::{Bound, Networks, Shape};
-use crate::posterior::Clip;
+use crate::posterior::Posterior;
 use ndarray::{Array2, ArrayView2};
 use num_traits::Float;
 use rand::SeedableRng;
@@ -11,7 +11,8 @@ use rand_chacha::ChaCha20Rng;
 use scumble_core::{Error, Result};
 use scumble_neural::{Adam, Batches, Optimiser, Pass};
 
-/// Scale b of the Laplace noise on latents during training.
+/// Scale of the noise on latents during training: b of Laplace noise, or the standard deviation of Gaussian
+/// noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PosteriorScale {
     /// The scale is fixed.
@@ -26,7 +27,7 @@ pub(crate) struct Lesson<'a> {
     pub(crate) records: ArrayView2<'a, f32>,
     pub(crate) likelihood: &'a Likelihood,
     pub(crate) shape: Shape,
-    pub(crate) l1_bound: f64,
+    pub(crate) posterior: Posterior<f32>,
     pub(crate) scale: PosteriorScale,
     pub(crate) seed: u64,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Plain {
 /// Result of training.
 pub(crate) struct Trained {
     pub(crate) networks: Networks<f32>,
-    /// Scale b of the Laplace noise on latents at the end of training.
+    /// Scale of the noise on latents at the end of training.
     pub(crate) scale: f64,
 }
 
@@ -56,11 +57,7 @@ pub(crate) fn wrong(problem: scumble_neural::Error) -> Error {
 
 impl Lesson<'_> {
     pub(crate) fn bound(&self) -> Bound<'_, f32> {
-        Bound {
-            records: self.records.view(),
-            likelihood: self.likelihood,
-            clip: Clip { l1_bound: self.l1_bound as f32 },
-        }
+        Bound { records: self.records.view(), likelihood: self.likelihood, posterior: self.posterior }
     }
 
     /// Trains the model without a privacy guarantee for the volunteers.

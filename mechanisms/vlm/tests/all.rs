@@ -5,7 +5,7 @@ use scumble_core::{
     Brief, Budget, Domain, Error, LocalMechanism, Neighbours, Notion, Randomness, RecordDomain, ShapedBy,
     Table, Target, TargetDomain, Unit, Volunteers,
 };
-use scumble_task_aware::{LatentLaplace, Level};
+use scumble_task_aware::{LatentMechanism, Level};
 use scumble_vlm::{VLM, check_shareable, design};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn short(more: Value) -> Value {
     all
 }
 
-fn designed(parameters: &Value, brief: &Brief) -> LatentLaplace {
+fn designed(parameters: &Value, brief: &Brief) -> LatentMechanism {
     design(&serde_json::from_value(parameters.clone()).unwrap(), brief).unwrap()
 }
 
@@ -141,7 +141,7 @@ fn guaranteed(more: Value) -> Value {
 }
 
 /// Returns the central claim for volunteers, if there is one.
-fn central(mechanism: &LatentLaplace) -> Option<(f64, f64, Neighbours)> {
+fn central(mechanism: &LatentMechanism) -> Option<(f64, f64, Neighbours)> {
     mechanism.guarantee().claims.iter().find_map(|claim| match &claim.notion {
         Notion::CentralDp(dp) if claim.protects == Unit::Volunteer => {
             Some((dp.epsilon, dp.delta, dp.neighbours))

@@ -40,6 +40,11 @@ fn training(options: &RunOptions) -> Value {
     json!({ "epochs": epochs(options), "steps": 15, "batch_size": size, "seed": options.seed })
 }
 
+/// Algorithm 1 of the paper.
+pub(super) fn task_aware(options: &RunOptions) -> Approach {
+    Approach::task_aware(LATENTS, 0.1, training(options))
+}
+
 /// Our approach, with latents that are bounded by construction.
 fn bounded(options: &RunOptions) -> Approach {
     let parameters = json!({
@@ -73,7 +78,7 @@ pub(super) fn figure_8(options: &RunOptions, name: &'static str) -> Result<Evide
     })
 }
 
-fn problem(options: &RunOptions) -> Result<Problem> {
+pub(super) fn problem(options: &RunOptions) -> Result<Problem> {
     let digits = source("mnist")?.load(options.folder)?;
     let [train, test] = sizes(options);
     let first_of_test = digits.train_records.unwrap_or(train);
@@ -88,7 +93,7 @@ fn sweep(options: &RunOptions, name: &str, problem: &Problem) -> Result<Sweep> {
     budgets.push(STRETCHED);
     budgets.sort_by(f64::total_cmp);
     let approaches = [
-        Approach::task_aware(LATENTS, 0.1, training(options)),
+        task_aware(options),
         Approach::privacy_agnostic(LATENTS, training(options)),
         bounded(options),
         Approach::task_agnostic(training(options)),

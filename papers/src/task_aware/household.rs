@@ -16,13 +16,13 @@ use scumble_task_aware::Sample;
 use scumble_task_aware::sensitivity::over_points;
 use serde_json::{Value, json};
 
-const HOURS: usize = 24;
+pub(super) const HOURS: usize = 24;
 
 /// Number of training days; these days come first.
 const TRAINING_DAYS: usize = 991;
 
 /// Hours i with the weight kᵢ = 2 in the task loss: the paper's hours 9 to 20, which count from 1.
-const DAY_TIME: std::ops::Range<usize> = 8..20;
+pub(super) const DAY_TIME: std::ops::Range<usize> = 8..20;
 
 const NAMES: [&str; 4] = ["task-aware", "task-agnostic", "privacy-agnostic", "task-aware-clipped (ours)"];
 
@@ -91,14 +91,14 @@ fn weights() -> Array1<f64> {
     Array1::from_shape_fn(HOURS, |hour| if DAY_TIME.contains(&hour) { 2.0 } else { 1.0 })
 }
 
-struct House {
+pub(super) struct House {
     /// Days scaled to [0, 1], with the same minimum and maximum for all hours.
     days: Array2<f64>,
     brief: Brief,
 }
 
 impl House {
-    fn load(options: &RunOptions) -> Result<Self> {
+    pub(super) fn load(options: &RunOptions) -> Result<Self> {
         let power = household::power(options.folder)?;
         let least = power.fold(f64::INFINITY, |a, b| a.min(*b));
         let most = power.fold(f64::NEG_INFINITY, |a, b| a.max(*b));
@@ -136,6 +136,27 @@ impl House {
         Ok(Errors([mechanism_errors(name, mechanism, training)?, mechanism_errors(name, mechanism, test)?]))
     }
 
+    /// Expected task loss of each test day, by a design of the plugin `name` at `budget`.
+    pub(super) fn losses_by_day(&self, options: &RunOptions, name: &str, budget: Budget) -> Result<Vec<f64>> {
+        let squares = self.squared_errors(options, name, self.brief.task.clone(), budget)?;
+        Ok(squares.dot(&weights().mapv(|k| k * k)).to_vec())
+    }
+
+    /// Expected squared error of every hour of each test day (days × hours), by a design of the plugin `name`
+    /// for `task` at `budget`.
+    pub(super) fn squared_errors(
+        &self,
+        options: &RunOptions,
+        name: &str,
+        task: Task,
+        budget: Budget,
+    ) -> Result<Array2<f64>> {
+        let brief = Brief { task, ..self.brief.with_budget(budget) };
+        let design = options.registry.get(name)?.design(&json!({}), &brief)?;
+        let [_, test] = self.parts();
+        squared_errors(name, design.local()?, test)
+    }
+
     /// Errors of the paper's task-agnostic approach. It adds noise to the power itself, for the ℓ₁
     /// sensitivity Δ₁ of the training days, and uses the best decoder for this noise (Corollary 2 of the
     /// paper).
@@ -156,12 +177,23 @@ impl House {
 }
 
 /// Expected squared error E(x̂ᵢ − xᵢ)² of the estimate x̂ᵢ for the value xᵢ of every column i, averaged over
-/// `records`, one in each row. The mechanism must add noise of the same distribution to every record.
+/// `records`, one in each row; see [`squared_errors`].
 fn mechanism_errors(
     name: &str,
     mechanism: &dyn LocalMechanism,
     records: ArrayView2<f64>,
 ) -> Result<Array1<f64>> {
+    let squares = squared_errors(name, mechanism, records)?;
+    Ok(squares.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(records.ncols())))
+}
+
+/// Expected squared error of the estimate for every value of `records` (n × d). The mechanism must add noise
+/// of the same distribution to every record.
+fn squared_errors(
+    name: &str,
+    mechanism: &dyn LocalMechanism,
+    records: ArrayView2<f64>,
+) -> Result<Array2<f64>> {
     let Some(variance) = mechanism.noise().feature_variance() else {
         return Err(Error::Mechanism {
             mechanism: name.into(),
@@ -175,7 +207,7 @@ fn mechanism_errors(
         let estimate = mechanism.decode(mechanism.encode(&record.to_vec())?)?;
         into.iter_mut().zip(estimate.iter().zip(record)).for_each(|(error, (x, truth))| *error = x - truth);
     }
-    Ok(mean_squares(&errors) + &Array1::from(variance))
+    Ok(errors.mapv(|error| error * error) + &Array1::from(variance))
 }
 
 /// Mean square of every column.

@@ -7,7 +7,8 @@ use crate::rules;
 use crate::{Finding, Grid, Panel, Result, RunOptions, Scale, Trial, task};
 use scumble_comparison::store::Store;
 use scumble_core::{
-    Brief, Budget, DifferentiableTask, Domain, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
+    Brief, Budget, DifferentiableTask, Domain, Randomness, RecordDomain, Table, Target, TargetDomain, Task,
+    Volunteers,
 };
 use scumble_neural::{Activation, Architecture};
 
@@ -84,6 +85,26 @@ impl Problem {
         let loss =
             |table| expected_loss(design.mechanism(), &*self.task, table, options.trials(), options.seed);
         Ok([loss(&self.train)?, loss(&self.test)?])
+    }
+
+    /// Loss of an approach at `budget` on each test record, a mean over the number of trials in `options`.
+    pub fn losses_by_record(
+        &self,
+        options: &RunOptions,
+        approach: &Approach,
+        budget: Budget,
+    ) -> Result<Vec<f64>> {
+        let mut brief = Brief::new(self.domain.clone(), budget);
+        brief.volunteers = Volunteers::Consented(self.train.clone());
+        brief.task = Task::Differentiable(self.task.clone());
+        let design = options.registry.get(approach.plugin)?.design(&approach.parameters, &brief)?;
+        let mut sum = Array1::zeros(self.test.len());
+        for draw in 0..options.trials() as u64 {
+            let mut randomness = Randomness::seeded(options.seed.wrapping_add(draw));
+            let released = design.mechanism().release(&self.test, &mut randomness)?.table;
+            sum += &self.task.losses(released.records().view(), &self.test)?.0;
+        }
+        Ok((sum / options.trials() as f64).to_vec())
     }
 
     /// Losses of the task itself on records in the clear.

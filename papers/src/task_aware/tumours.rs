@@ -131,7 +131,7 @@ fn half_as_much(mut approach: Approach) -> Approach {
     approach
 }
 
-fn held_back_less(mut approach: Approach) -> Approach {
+pub(super) fn held_back_less(mut approach: Approach) -> Approach {
     approach.name = "task-aware, η = 0.0001";
     approach.parameters["eta"] = json!(SMALLER_ETA);
     approach

@@ -150,12 +150,17 @@ pub(super) fn figure_7(options: &RunOptions, _: &'static str) -> Result<Evidence
     })
 }
 
-fn with_and_without_hidden_layer(options: &RunOptions) -> [Approach; 4] {
+/// Algorithm 1 of the paper with a hidden layer in encoder and decoder.
+pub(super) fn deep_task_aware(options: &RunOptions) -> Approach {
     let mut hidden = deeper(task_aware(options, 3), "task-aware, a hidden layer");
     hidden.parameters["eta"] = json!(1e-3);
+    hidden
+}
+
+fn with_and_without_hidden_layer(options: &RunOptions) -> [Approach; 4] {
     [
         task_aware(options, 3),
-        hidden,
+        deep_task_aware(options),
         bounded(options, 3),
         deeper(bounded(options, 3), "task-aware-bounded (ours), a hidden layer"),
     ]

@@ -32,7 +32,7 @@ pub(super) const DIGITS: Subject = Subject {
 /// Name that determines the random draws for learned codes of [`DIGITS`].
 const DIGITS_BY_CODES: &str = "vlm/collection-mnist/codes";
 
-const LOANS: Subject = Subject {
+pub(super) const LOANS: Subject = Subject {
     name: "vlm/collection-lending-club",
     data: Data::loans,
     plan: loans,

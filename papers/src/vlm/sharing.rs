@@ -7,12 +7,15 @@ use scumble_classic::RandomizedResponse;
 use scumble_core::{
     Brief, Budget, Domain, LocalMechanism, Randomness, RecordDomain, Table, Target, TargetDomain, Volunteers,
 };
-use scumble_task_aware::{LatentLaplace, Parts};
+use scumble_task_aware::{LatentMechanism, Parts};
 use scumble_vlm as vlm;
 use serde_json::{Value, json};
 
 /// δ of every central (ε, δ) claim, which protects the volunteers' records (Section 4 of Learning to Noise).
 const DELTA: f64 = 1e-5;
+
+/// δ of releases with Gaussian latents. Releases with Laplace latents spend none.
+pub(super) const LOCAL_DELTA: f64 = 1e-6;
 
 /// Settings for learning a mechanism.
 #[derive(Clone)]
@@ -61,8 +64,9 @@ impl Model {
         central: f64,
         seed: u64,
     ) -> Result<Shared> {
-        let mut brief = Brief::new(domain.clone(), Budget::new(f64::INFINITY, 0.0)?);
         let parameters = self.parameters(central, volunteers.len(), seed);
+        let delta = if parameters["noise"] == "gaussian" { LOCAL_DELTA } else { 0.0 };
+        let mut brief = Brief::new(domain.clone(), Budget::new(f64::INFINITY, delta)?);
         brief.volunteers = Volunteers::Consented(volunteers);
         let parameters = scumble_core::parse_parameters("vlm", parameters)?;
         Ok(Shared { mechanism: vlm::design(&parameters, &brief)? })
@@ -71,7 +75,7 @@ impl Model {
 
 /// A learned mechanism.
 pub(super) struct Shared {
-    mechanism: LatentLaplace,
+    mechanism: LatentMechanism,
 }
 
 impl Shared {
@@ -98,7 +102,7 @@ impl Shared {
         randomness: &mut Randomness,
     ) -> Result<Array2<f64>> {
         let parts = self.mechanism.parts().clone();
-        let mechanism: LatentLaplace = Parts { epsilon, ..parts }.try_into()?;
+        let mechanism: LatentMechanism = Parts { epsilon, ..parts }.try_into()?;
         let target_dim = mechanism.range().dim() - mechanism.latent_dim();
         let mut stream = randomness.streams().stream(0);
         let mut released = latents.clone();

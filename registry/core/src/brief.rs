@@ -249,6 +249,36 @@ pub enum Task {
     Differentiable(Arc<dyn DifferentiableTask>),
 }
 
+impl Task {
+    /// One linear task for several. Each has a matrix K (m × d) and a weight w, and the error of an estimate
+    /// x̂ of a record x is Σ w‖K(x̂ − x)‖².
+    ///
+    /// ```
+    /// use scumble_core::Task;
+    /// use ndarray::array;
+    ///
+    /// let Task::Linear(k) = Task::weighted(&[(4.0, array![[1.0, 0.0]]), (1.0, array![[0.0, 3.0]])])? else {
+    ///     unreachable!()
+    /// };
+    /// assert_eq!(k, array![[2.0, 0.0], [0.0, 3.0]]);
+    /// # Ok::<(), scumble_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is no task, for matrices of different widths, or for a weight that is
+    /// negative or not finite.
+    pub fn weighted(tasks: &[(f64, Array2<f64>)]) -> Result<Self> {
+        if let Some((weight, _)) = tasks.iter().find(|(weight, _)| !(weight.is_finite() && *weight >= 0.0)) {
+            let problem = format!("the weight of a task is {weight}, and must be finite and not negative");
+            return Err(Error::shape(problem));
+        }
+        let scaled: Vec<Array2<f64>> = tasks.iter().map(|(weight, k)| k * weight.sqrt()).collect();
+        let views: Vec<_> = scaled.iter().map(|k| k.view()).collect();
+        let k = ndarray::concatenate(Axis(0), &views);
+        Ok(Self::Linear(k.map_err(|_| Error::shape("the matrices of several tasks need the same columns"))?))
+    }
+}
+
 /// Loss l(x̂, x, y) of estimates x̂ of records x with targets y, and its gradient with respect to x̂. Trained
 /// designs minimise it by gradient descent.
 pub trait DifferentiableTask: Debug + Send + Sync {

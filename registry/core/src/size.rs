@@ -7,8 +7,8 @@
 
 use crate::{Error, Result};
 
-/// Maximum size in bytes of one array whose size a parameter decides: 4 GiB.
-pub const MOST_BYTES: u64 = 1 << 32;
+/// Maximum size in bytes of one array whose size a parameter decides: 8 GiB.
+pub const MOST_BYTES: u64 = 1 << 33;
 
 /// Maximum number of steps of a training.
 pub const MOST_STEPS: u64 = 1_000_000_000;
@@ -24,7 +24,7 @@ pub const MOST_STEPS: u64 = 1_000_000_000;
 /// assert_eq!(
 ///     refused,
 ///     "the parameters of \"my-plugin\": latent_dim asks for 36893488147419103232000 bytes at once, \
-///      and at most 4294967296 are allowed"
+///      and at most 8589934592 are allowed"
 /// );
 /// # Ok::<(), scumble_core::Error>(())
 /// ```

@@ -99,9 +99,19 @@ pub(super) struct DesignArguments {
     #[arg(long, value_name = "N")]
     people: Option<usize>,
     /// Purpose of the release: a matrix K, as CSV or Parquet, whose columns have the names of the encoded
-    /// columns. The error to minimise is then ‖K(x̂ − x)‖², for an estimate x̂ of the record x.
+    /// columns. The error to minimise is then ‖K(x̂ − x)‖², for an estimate x̂ of the record x. Give it once
+    /// for each of several tasks, whose errors are added.
     #[arg(long, value_name = "FILE")]
-    task_matrix: Option<PathBuf>,
+    task_matrix: Vec<PathBuf>,
+    /// Weight of a task's error in the sum, once for each --task-matrix in the same order; 1 by default.
+    #[arg(
+        long,
+        value_parser = number::parse,
+        value_name = "W",
+        requires = "task_matrix",
+        allow_negative_numbers = true
+    )]
+    task_weight: Vec<f64>,
     /// Learn the target as a class (classify) or as a number (regress), if its column can be both.
     #[arg(long, value_name = "TASK", requires = "target")]
     task: Option<Learning>,
@@ -130,7 +140,8 @@ enum VolunteerStatus {
 }
 
 pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
-    let read = [&arguments.schema, &arguments.volunteers, &arguments.task_matrix];
+    let tasks = arguments.task_matrix.iter().map(Some);
+    let read = [arguments.schema.as_ref(), arguments.volunteers.as_ref()].into_iter().chain(tasks);
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
     refuse_overlaps(&read, &[&arguments.output])?;
     // Report errors in the schema before minutes of learning.
@@ -222,9 +233,22 @@ fn request<'a>(
             VolunteerStatus::Private => Volunteers::Private(loaded.table),
         };
     }
-    if let Some(file) = &arguments.task_matrix {
+    let (files, weights) = (&arguments.task_matrix, &arguments.task_weight);
+    if !files.is_empty() {
+        if !(weights.is_empty() || weights.len() == files.len()) {
+            let problem = format!(
+                "--task-weight is given {} times for {} --task-matrix; give it once for each",
+                weights.len(),
+                files.len()
+            );
+            return Err(problem.into());
+        }
         let domain = schema.domain(target)?;
-        request.task = Task::Linear(read_matrix(arguments.reading.open(file)?, domain.columns())?);
+        let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
+        let task = |(file, weight): (&PathBuf, f64)| -> Result<_, Failure> {
+            Ok((weight, read_matrix(arguments.reading.open(file)?, domain.columns())?))
+        };
+        request.task = Task::weighted(&files.iter().zip(weights).map(task).collect::<Result<Vec<_>, _>>()?)?;
     }
     Ok((request, clipped))
 }

@@ -37,8 +37,8 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
         {
             assert!(found <= declared * (1.0 + 1e-9) && found > 0.9 * declared, "{finding}");
         }
-        let has_profile =
-            ["gaussian", "fisher-gaussian"].contains(&mechanism) && finding["measure"] == "epsilon";
+        let has_profile = ["gaussian", "fisher-gaussian", "task-aware-gaussian"].contains(&mechanism)
+            && finding["measure"] == "epsilon";
         assert_eq!(finding["mu_shown"].is_null(), !has_profile, "{finding}");
         assert_eq!(finding["mu_claimed"].is_null(), !has_profile, "{finding}");
         let expected = match finding["mechanism"].as_str().unwrap() {

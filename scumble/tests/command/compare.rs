@@ -231,6 +231,7 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "randomized-response",
             "task-agnostic",
             "task-aware-clipped",
+            "task-aware-gaussian",
             "task-aware-linear"
         ],
         "a colour is no number, a price no level and no class, nobody volunteers, and nobody says how many \

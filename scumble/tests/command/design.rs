@@ -429,7 +429,7 @@ fn what_asks_for_more_than_can_be_held_is_refused_and_leaves_nothing() {
         );
         let refused = files.refuses(&line);
         assert!(
-            refused.contains(asks) && refused.ends_with("and at most 4294967296 are allowed"),
+            refused.contains(asks) && refused.ends_with("and at most 8589934592 are allowed"),
             "{refused}"
         );
     }
@@ -508,6 +508,33 @@ fn a_task_is_a_matrix_over_the_encoded_columns() {
     assert_eq!(files.refuses(line), expected);
     files.write("task.csv", "price,size,colour=red,colour=green\n1,0,0,-2.5\n");
     files.run(line);
+}
+
+/// Two tasks with weights are one task with the rows of both, times the roots of the weights.
+#[test]
+fn several_tasks_are_added_with_their_weights() {
+    let files = Files::new();
+    files.good();
+    let header = "size,price,colour=red,colour=green\n";
+    for (file, rows) in
+        [("one.csv", "1,0,0,0\n"), ("other.csv", "0,1,0,0\n"), ("both.csv", "2,0,0,0\n0,1,0,0\n")]
+    {
+        files.write(file, format!("{header}{rows}"));
+    }
+    let line = "design task-aware-linear --schema schema.toml --epsilon 2 --volunteers data.csv \
+                --volunteers-are public --output design.json --force";
+    let state = |tasks: &str| -> Value {
+        files.run(&format!("{line} {tasks}"));
+        serde_json::from_str::<Value>(&files.read("design.json")).unwrap()["state"].clone()
+    };
+    let several = state("--task-matrix one.csv --task-weight 4 --task-matrix other.csv --task-weight 1");
+    assert_eq!(several, state("--task-matrix both.csv"));
+    assert_ne!(several, state("--task-matrix one.csv --task-matrix other.csv"));
+    let refused =
+        files.refuses(&format!("{line} --task-matrix one.csv --task-matrix other.csv --task-weight 4"));
+    assert_eq!(refused, "--task-weight is given 1 times for 2 --task-matrix; give it once for each");
+    let refused = files.refuses(&format!("{line} --task-matrix one.csv --task-weight -1"));
+    assert!(refused.contains("the weight of a task is -1"), "{refused}");
 }
 
 /// Returns the protected part and the ε of the first claim. Further claims may cover parts of a record with

@@ -79,6 +79,7 @@ fn without_a_name_it_lists_them() {
         "fisher-svm/figure-7",
         "fisher-svm/figures-1-and-2",
         "fisher-svm/guesses",
+        "fisher-svm/linear-models",
         "fisher-svm/wdbc",
         "pac-privacy/k-means",
         "pac-privacy/linear-machine",
@@ -93,6 +94,8 @@ fn without_a_name_it_lists_them() {
         "task-aware/figure-6",
         "task-aware/figure-7",
         "task-aware/figure-8",
+        "task-aware/gaussian-latents",
+        "task-aware/two-tasks",
         "vlm/beyond-mnist",
         "vlm/denoising",
         "vlm/figure-1-lending-club",
@@ -101,6 +104,7 @@ fn without_a_name_it_lists_them() {
         "vlm/figure-3",
         "vlm/figure-4",
         "vlm/figure-7",
+        "vlm/gaussian-latents",
         "vlm/table-4",
     ];
     assert_eq!(names, expected);

@@ -187,7 +187,7 @@ fn what_cannot_be_designed_is_said_in_one_sentence() {
     assert_eq!(
         wide,
         "the parameters of \"multiplicative-dp\": dim, for this number of records, asks for 134217728000 \
-         bytes at once, and at most 4294967296 are allowed"
+         bytes at once, and at most 8589934592 are allowed"
     );
     let pure =
         MultiplicativeDp::new(numbers(3), Budget::pure(1.0).unwrap(), 1000, 3).unwrap_err().to_string();

@@ -210,7 +210,7 @@ fn sizes_are_refused_when_designed_loaded_and_released() {
         (json!({"samples": 1u64 << 62}), "samples asks for"),
         (
             json!({"samples": 1_000_000_000_000u64}),
-            "samples asks for 48000000000000 bytes at once, and at most 4294967296 are allowed",
+            "samples asks for 48000000000000 bytes at once, and at most 8589934592 are allowed",
         ),
         (json!({"label_dim": 1u64 << 60}), "label_dim asks for"),
         (json!({"label_dim": 10_000_000_000u64}), "label_dim asks for"),
@@ -231,7 +231,7 @@ fn sizes_are_refused_when_designed_loaded_and_released() {
         assert!(refused.contains(&format!("{name} asks for")), "{refused}");
     }
     // Sizes that depend on the number of records are checked at the release.
-    let wide = with_public(json!({"label_dim": 20_000_000}), 20);
+    let wide = with_public(json!({"label_dim": 40_000_000}), 20);
     let refused = wide.release(&crowd(6, 30, 1), &mut Randomness::seeded(1)).unwrap_err().to_string();
     assert!(refused.contains("samples asks for"), "{refused}");
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use scumble_core::{
     Brief, Budget, Domain, Plugin, Randomness, RecordDomain, Table, Target, TargetDomain, Task, Volunteers,
 };
-use scumble_task_aware::LatentLaplace;
+use scumble_task_aware::LatentMechanism;
 use scumble_task_aware::{
     PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,
@@ -57,9 +57,9 @@ fn ordinary() -> Brief {
     brief(records(), array![[1.0, 0.5, 0.0]], 2.0)
 }
 
-fn designed(plugin: &Plugin, parameters: &Value, brief: &Brief) -> LatentLaplace {
+fn designed(plugin: &Plugin, parameters: &Value, brief: &Brief) -> LatentMechanism {
     let design = plugin.design(parameters, brief).unwrap();
-    design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
+    design.mechanism().downcast_ref::<LatentMechanism>().unwrap().clone()
 }
 
 /// Returns the one-line error of a refused design.
@@ -184,7 +184,7 @@ fn the_unit_of_a_task_is_of_no_account() {
         let k = array![[1.0, 0.5, 0.25]];
         let scaled = |unit: f64| designed(&plugin, &json!({}), &brief(records(), &k * unit, 2.0));
         let loss =
-            |mechanism: LatentLaplace| mechanism.linear_loss(k.view(), records().view()).unwrap().unwrap();
+            |mechanism: LatentMechanism| mechanism.linear_loss(k.view(), records().view()).unwrap().unwrap();
         let plain = loss(scaled(1.0));
         for unit in [1e-300, 1e-10, 1e10, 1e300] {
             let found = loss(scaled(unit));

@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use scumble_core::{
     Brief, Budget, Domain, Plugin, RecordDomain, Table, Target, TargetDomain, Task, Unit, Volunteers,
 };
-use scumble_task_aware::LatentLaplace;
+use scumble_task_aware::LatentMechanism;
 use scumble_task_aware::{PRIVACY_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR};
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn task() -> Array2<f64> {
     Array2::from_diag(&Array1::from_shape_fn(24, |hour| if (8..20).contains(&hour) { 2.0 } else { 1.0 }))
 }
 
-fn designed(plugin: &Plugin, parameters: &Value, days: &Array2<f64>, epsilon: f64) -> LatentLaplace {
+fn designed(plugin: &Plugin, parameters: &Value, days: &Array2<f64>, epsilon: f64) -> LatentMechanism {
     let columns: Vec<String> = (0..24).map(|hour| format!("hour {hour}")).collect();
     let domain = RecordDomain::new(columns.clone(), Domain::unit_box(24), TargetDomain::None).unwrap();
     let mut brief = Brief::new(domain, Budget::new(epsilon, 0.0).unwrap());
@@ -38,10 +38,10 @@ fn designed(plugin: &Plugin, parameters: &Value, days: &Array2<f64>, epsilon: f6
     let design = plugin.design(parameters, &brief).unwrap();
     let mechanism = design.into_mechanism();
     assert_eq!(mechanism.guarantee().local_dp(Unit::Record).unwrap().epsilon, epsilon);
-    mechanism.downcast_ref::<LatentLaplace>().unwrap().clone()
+    mechanism.downcast_ref::<LatentMechanism>().unwrap().clone()
 }
 
-fn losses(mechanism: &LatentLaplace, days: &Array2<f64>) -> (f64, f64) {
+fn losses(mechanism: &LatentMechanism, days: &Array2<f64>) -> (f64, f64) {
     let loss = |days: ArrayView2<f64>| mechanism.linear_loss(task().view(), days).unwrap().unwrap();
     (loss(days.slice(s![..TRAINING_DAYS, ..])), loss(days.slice(s![TRAINING_DAYS.., ..])))
 }

@@ -6,7 +6,8 @@ use scumble_core::{
 };
 use scumble_kkt::Waterfilling;
 use scumble_task_aware::{
-    LatentLaplace, PRIVACY_AGNOSTIC, Sample, SphereLoss, TASK_AGNOSTIC, TASK_AWARE_CLIPPED, TASK_AWARE_LINEAR,
+    LatentMechanism, PRIVACY_AGNOSTIC, Sample, SphereLoss, TASK_AGNOSTIC, TASK_AWARE_CLIPPED,
+    TASK_AWARE_GAUSSIAN, TASK_AWARE_LINEAR,
 };
 use serde_json::json;
 
@@ -35,12 +36,12 @@ fn brief(records: &Array2<f64>, k: Array2<f64>, epsilon: f64) -> Brief {
     brief
 }
 
-fn designed(plugin: &Plugin, parameters: serde_json::Value, brief: &Brief) -> LatentLaplace {
+fn designed(plugin: &Plugin, parameters: serde_json::Value, brief: &Brief) -> LatentMechanism {
     let design = plugin.design(&parameters, brief).unwrap();
-    design.mechanism().downcast_ref::<LatentLaplace>().unwrap().clone()
+    design.mechanism().downcast_ref::<LatentMechanism>().unwrap().clone()
 }
 
-fn loss(mechanism: &LatentLaplace, records: &Array2<f64>, k: &Array2<f64>) -> f64 {
+fn loss(mechanism: &LatentMechanism, records: &Array2<f64>, k: &Array2<f64>) -> f64 {
     mechanism.linear_loss(k.view(), records.view()).unwrap().unwrap()
 }
 
@@ -153,4 +154,50 @@ fn many_latents_have_a_box_or_a_ball() {
     assert_eq!(mechanism.latent_dim(), 16);
     assert!(mechanism.l1_sensitivity() < 32.0, "{}", mechanism.l1_sensitivity());
     assert!(loss(&mechanism, &records, &Array2::eye(16)) < 1e-4);
+}
+
+/// With records on a sphere no latent is clipped at the norm of the sphere, and the loss is that of
+/// water-filling at the noise for this norm. The design's norm is the best of a grid, so it loses no more
+/// than the grid's ratio.
+#[test]
+fn gaussian_latents_lose_what_water_filling_says() {
+    let records = on_the_axes();
+    let eigenvalues = [4.0, 2.0, 1.0, 0.5];
+    let k = Array2::from_diag(&Array1::from(eigenvalues.map(f64::sqrt).to_vec()));
+    for epsilon in [1.0, 4.0, 16.0, 64.0] {
+        let budget = Budget::new(epsilon, 1e-6).unwrap();
+        let brief = Brief { budget, ..brief(&records, k.clone(), epsilon) };
+        let mechanism = designed(&TASK_AWARE_GAUSSIAN, json!({}), &brief);
+        // The latents of a record on axis i have the norm 2σᵢ, so all are within 2σ₁.
+        let unit = 1.0 / scumble_accounting::gaussian::mu(epsilon, 1e-6).unwrap();
+        let losses = (0..400).map(|at| {
+            let norm = 0.1 * 1.01_f64.powi(at);
+            let filled = Waterfilling::new(&eigenvalues, (2.0 * norm * unit).powi(2)).unwrap();
+            let is_whole = filled.sigma_squared().iter().all(|power| 2.0 * power.sqrt() <= norm);
+            if is_whole { filled.loss() } else { f64::INFINITY }
+        });
+        let least = losses.fold(f64::INFINITY, f64::min);
+        let found = loss(&mechanism, &records, &k);
+        assert!(found < 1.1 * 1.1 * least, "ε = {epsilon}: {found} and {least} without clipping");
+    }
+}
+
+/// Records at corners of a cube have an ℓ₁ norm that is √n times their ℓ₂ norm. At the same ε and a δ of
+/// 10⁻⁶, 64 latents with Gaussian noise then explain more than twice as much as with Laplace noise.
+#[test]
+fn many_gaussian_latents_explain_more_than_many_laplace_latents() {
+    let n = 64;
+    // The rows of a Hadamard matrix and their negatives.
+    let records = Array2::from_shape_fn((2 * n, n), |(row, column)| {
+        let sign = f64::from(((row / 2) & column).count_ones() % 2) * 2.0 - 1.0;
+        if row % 2 == 0 { sign } else { -sign }
+    });
+    let k = Array2::eye(n);
+    let laplace = brief(&records, k.clone(), 8.0);
+    let gaussian = Brief { budget: Budget::new(8.0, 1e-6).unwrap(), ..laplace.clone() };
+    let explained =
+        |plugin: &Plugin, brief: &Brief| n as f64 - loss(&designed(plugin, json!({}), brief), &records, &k);
+    let (laplace, gaussian) =
+        (explained(&TASK_AWARE_LINEAR, &laplace), explained(&TASK_AWARE_GAUSSIAN, &gaussian));
+    assert!(gaussian > 2.0 * laplace && laplace > 0.0, "{gaussian} and {laplace}");
 }
