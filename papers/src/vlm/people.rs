@@ -69,6 +69,9 @@ enum Division {
     /// Random division with equally many records of each class. Three quarters of the training records are
     /// the volunteers' (Appendix E.1.1 of the paper, Lending Club).
     Balanced,
+    /// Division with equally many records of each class. The first three quarters of the training records are
+    /// the volunteers'.
+    InOrder,
     /// Division for recognising this class, which no volunteer has (Appendix E.1.2 of the paper). Volunteers
     /// have eight ninths of the records of all other classes. The people who share have the last ninth, and
     /// equally many records of this class.
@@ -109,13 +112,18 @@ impl Data {
         Ok(Self { table, domain: loans.domain, train_records, division: Division::Balanced })
     }
 
+    /// Loans as in [`loans`](Self::loans), with the oldest training loans for volunteers.
+    pub fn loans_by_month(options: &RunOptions) -> Result<Self> {
+        Ok(Self { division: Division::InOrder, ..Self::loans(options)? })
+    }
+
     pub fn divided(&self, sizes: Sizes, stream: &mut Stream) -> Result<People> {
         let classes = classes_of(&self.table);
         let mut train: Vec<usize> = (0..self.train_records).collect();
         let mut test: Vec<usize> = (self.train_records..self.table.len()).collect();
         match self.division {
             Division::AtRandom { .. } => {}
-            Division::Balanced => {
+            Division::Balanced | Division::InOrder => {
                 balance(&mut train, &classes, stream);
                 balance(&mut test, &classes, stream);
             }
@@ -127,7 +135,14 @@ impl Data {
             Division::AtRandom { quarters } => quarters,
             _ => 3,
         };
-        let others = train.split_off(train.len() * quarters / 4);
+        if matches!(self.division, Division::InOrder) {
+            train.sort_unstable();
+        }
+        let mut others = train.split_off(train.len() * quarters / 4);
+        if matches!(self.division, Division::InOrder) {
+            train.shuffle(stream);
+            others.shuffle(stream);
+        }
         if matches!(self.division, Division::AtRandom { .. }) {
             // The paper reserves the remaining test records for the mechanism, which does not need them here.
             test.truncate(test.len().div_ceil(4));
@@ -221,6 +236,21 @@ mod tests {
         assert_eq!(tables(&people).map(Table::len), [640, 144, 16, 40]);
         assert_eq!(novel(&people.volunteers), 0);
         assert_eq!((novel(&people.sharing) + novel(&people.validation), novel(&people.test)), (80, 20));
+    }
+
+    #[test]
+    fn volunteers_in_order_come_before_everyone_else() {
+        let people = divided(Division::InOrder, ALL);
+        let data = Data::made_up(1000, 5);
+        let first = |record: ndarray::ArrayView1<f64>| {
+            data.table.records().outer_iter().position(|other| other == record).unwrap()
+        };
+        let rows = |table: &Table| table.records().outer_iter().map(first).collect::<Vec<_>>();
+        let last = rows(&people.volunteers).into_iter().max();
+        let others = [rows(&people.sharing), rows(&people.validation)].concat();
+        assert!(last < others.iter().copied().min(), "{last:?}");
+        assert_eq!(people.volunteers.len(), 3 * others.len());
+        assert!(!others.is_sorted(), "the last tenth validates, and must be a random part");
     }
 
     #[test]

@@ -98,6 +98,7 @@ fn without_a_name_it_lists_them() {
         "task-aware/two-tasks",
         "vlm/beyond-mnist",
         "vlm/denoising",
+        "vlm/drift",
         "vlm/figure-1-lending-club",
         "vlm/figure-1-mnist",
         "vlm/figure-2",
