@@ -2,7 +2,7 @@
 //! and transforms the mixture.
 
 use crate::disguise::{Disguise, labels, vectors};
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, s};
 use scumble_core::{Error, Result, SecretKey, Table, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,7 +74,8 @@ impl SecretKey for Answers {
         let drawn = self.disguise.drawn()?;
         let partners = self.pool.select(ndarray::Axis(0), &self.partners(&queries)?);
         let mixed = (queries + partners) / 2.0;
-        self.disguise.released(&drawn, &mixed, labels(clean).map(|classes| drawn.bases.select(classes)))
+        let labels = labels(clean).map(|classes| drawn.bases.select(classes));
+        self.disguise.released(&drawn, mixed.nrows(), |rows| mixed.slice(s![rows, ..]).to_owned(), labels)
     }
 
     /// Returns, for each query, the class whose label vector is nearest to 2·(f − y′/2). Here f is the

@@ -3,11 +3,12 @@
 
 use crate::bases::Bases;
 use crate::transformation::{Shape, Transformation};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, s};
 use rand_core::{RngCore, SeedableRng};
 use scumble_core::{Error, RecordDomain, Result, SecretKey, Stream, Table, Target, TargetDomain};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::ops::Range;
 
 /// A transformation of records and labels, stored as the seed from which it is drawn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -68,18 +69,19 @@ impl Disguise {
         self.domain.projected_features(table)
     }
 
-    /// Builds the released table: `records` (m × d) transformed by `drawn`, with `labels`, the vectors of
-    /// their labels.
+    /// Builds the released table: m = `count` records transformed by `drawn`, with `labels`, the vectors of
+    /// their labels. `records` returns the records with the given indices (as rows of d columns).
     ///
     /// # Errors
     /// [`Error::Shape`] if the number of labels differs from the number of records.
     pub(crate) fn released(
         &self,
         drawn: &Drawn,
-        records: &Array2<f64>,
+        count: usize,
+        records: impl Fn(Range<usize>) -> Array2<f64> + Sync,
         labels: Option<Array2<f64>>,
     ) -> Result<Table> {
-        let released = drawn.transformation.apply(records.view());
+        let released = drawn.transformation.apply(count, records);
         let columns = (1..=released.ncols()).map(|at| format!("transformed {at}")).collect();
         Table::new(columns, released, labels.map_or(Target::None, Target::Vector))
     }
@@ -125,7 +127,8 @@ impl SecretKey for Disguise {
     fn view(&self, clean: &Table) -> Result<Table> {
         let records = self.projected(clean)?;
         let drawn = self.drawn()?;
-        self.released(&drawn, &records, labels(clean).map(|classes| drawn.bases.select(classes)))
+        let labels = labels(clean).map(|classes| drawn.bases.select(classes));
+        self.released(&drawn, records.nrows(), |rows| records.slice(s![rows, ..]).to_owned(), labels)
     }
 
     fn read(&self, clean: &Table, predicted: Target) -> Result<Target> {

@@ -7,7 +7,7 @@ use crate::mixing::{Mix, Mixing, MixingWeights, mixed};
 use crate::state::{Public, Resistance, State, most_variance};
 use crate::transformation::{Shape, Weights};
 use crate::{MIX, guarantee};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::{
     Accumulator, Brief, Claim, CuratorMechanism, Descriptor, Domain, Error, Evidence, Example, Factor,
@@ -19,6 +19,7 @@ use scumble_neural::Activation;
 use serde::Deserialize;
 use serde_json::Value;
 use std::f64::consts::SQRT_2;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Mixes public and private records, turns labels into random vectors, and transforms the result by a random
@@ -179,13 +180,16 @@ impl Dauntless {
             .public
             .as_ref()
             .map(|public| Labelled::new(public.records.clone(), public.classes.as_ref(), &drawn.bases));
-        let mixed_part = |part: fn(&Labelled) -> Option<ArrayView2<f64>>| {
-            part(&private).map(|private| mixed(&mixes, private, public.as_ref().and_then(part)))
+        let features = |rows: Range<usize>| {
+            mixed(&mixes[rows], private.records.view(), public.as_ref().map(|public| public.records.view()))
         };
-        let features = mixed_part(|part| Some(part.records.view())).unwrap_or_default();
-        let vectors = mixed_part(|part| part.vectors.as_ref().map(|vectors| vectors.view()));
+        let public_vectors = public.as_ref().and_then(|public| public.vectors.as_ref());
+        let vectors = private
+            .vectors
+            .as_ref()
+            .map(|private| mixed(&mixes, private.view(), public_vectors.map(|public| public.view())));
         let label_width = vectors.as_ref().map_or(0, Array2::ncols);
-        let released = disguise.released(&drawn, &features, vectors)?;
+        let released = disguise.released(&drawn, mixes.len(), features, vectors)?;
         let (pool, pool_classes) = select(&answering);
         Ok(Release {
             key: match state.queries {

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use scumble_core::{Domain, Error, Result, Stream, local};
 use scumble_neural::Activation;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Distribution of the random weights of a layer of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -134,22 +135,27 @@ impl Shape {
 }
 
 impl Transformation {
-    /// Transforms `records` (n × d) into released values (n × d_L), where d_L is the width of the last layer.
-    pub(crate) fn apply(&self, records: ArrayView2<f64>) -> Array2<f64> {
+    /// Transforms n = `count` records into released values (n × d_L), where d_L is the width of the last
+    /// layer. `records` returns the records with the given indices (m × d). They need not be in memory all at
+    /// once.
+    pub(crate) fn apply(
+        &self,
+        count: usize,
+        records: impl Fn(Range<usize>) -> Array2<f64> + Sync,
+    ) -> Array2<f64> {
         let width = self.weights.last().map_or(self.center.len(), Array2::ncols);
+        let mut whole = Array2::zeros((count, width));
         // Blocks of a fixed size make the result independent of the number of threads.
-        let blocks: Vec<ArrayView2<f64>> = records.axis_chunks_iter(Axis(0), local::BLOCK).collect();
-        let released: Vec<Array2<f64>> =
-            blocks.into_par_iter().map(|records| self.apply_block(records)).collect();
-        let mut whole = Array2::zeros((records.nrows(), width));
-        for (mut into, block) in whole.axis_chunks_iter_mut(Axis(0), local::BLOCK).zip(&released) {
-            into.assign(block);
-        }
+        let blocks: Vec<_> = whole.axis_chunks_iter_mut(Axis(0), local::BLOCK).enumerate().collect();
+        blocks.into_par_iter().for_each(|(at, mut into)| {
+            let first = at * local::BLOCK;
+            into.assign(&self.apply_block(records(first..first + into.nrows())));
+        });
         whole
     }
 
-    fn apply_block(&self, records: ArrayView2<f64>) -> Array2<f64> {
-        let mut values = &records - &self.center;
+    fn apply_block(&self, records: Array2<f64>) -> Array2<f64> {
+        let mut values = records - &self.center;
         for weights in &self.weights {
             values = values.dot(weights);
             values.mapv_inplace(|x| self.activation.value(x));
