@@ -428,7 +428,7 @@ def test_names_have_their_nearest():
 
 
 def test_all_mechanisms_are_there():
-    assert len(scumble.mechanisms()) == 36 and "vlm" in scumble.mechanisms()
+    assert len(scumble.mechanisms()) == 37 and "vlm" in scumble.mechanisms()
     assert scumble.describe("laplace")["parameters"]
 
 
