@@ -9,9 +9,9 @@ use crate::linear::{Whitened, example};
 use crate::noise::NoiseKind;
 use crate::sample::{Sample, squared_norm};
 use crate::task::{linear_task, released_by};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use schemars::JsonSchema;
-use scumble_core::{Brief, Descriptor, Domain, Error, Example, Output, Result, register};
+use scumble_core::{Brief, Budget, Descriptor, Domain, Error, Example, Output, Result, register};
 use scumble_kkt::Waterfilling;
 use serde::Deserialize;
 
@@ -30,10 +30,10 @@ struct Parameters {
     latent_dim: Option<usize>,
 }
 
-/// Clipped latents of the volunteers, with the map that computes them.
+/// Clipped latents of the volunteers.
 struct Clipped {
-    /// Map (Z latents × n features) from centred records to latents.
-    map: Array2<f64>,
+    /// The Z factors σ of the task's principal components.
+    singular: Vec<f64>,
     /// Largest ℓ₂ norm of a record's latents; latents beyond it are moved towards 0.
     norm: f64,
     /// The Z latents of each of N records (N × Z), after clipping.
@@ -41,16 +41,17 @@ struct Clipped {
 }
 
 impl Clipped {
-    /// Clips the latents of `centered` records (N × n) to the ℓ₂ norm `norm`.
-    fn new(map: Array2<f64>, norm: f64, centered: &Array2<f64>) -> Self {
-        let mut latents = centered.dot(&map.t());
+    /// Multiplies the first Z of the task's `components` (N × Z or more) by the Z factors `singular`, and
+    /// clips the result to the ℓ₂ norm `norm`.
+    fn new(singular: Vec<f64>, norm: f64, components: &Array2<f64>) -> Self {
+        let mut latents = &components.slice(s![.., ..singular.len()]) * &ArrayView1::from(&singular);
         for mut row in latents.outer_iter_mut() {
             let size = squared_norm(row.view()).sqrt();
             if size > norm {
                 row *= norm / size;
             }
         }
-        Self { map, norm, latents }
+        Self { singular, norm, latents }
     }
 
     /// Best linear decoder (m × Z) for `outputs` (N × m) from these latents with noise of this `variance`,
@@ -86,6 +87,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let eigenvalues = whitened.eigenvalues.to_vec();
     let centered = sample.records() - sample.mean();
     let outputs = centered.dot(&k.t());
+    let components = centered.dot(&whitened.map(&vec![1.0; most]).t());
     let variance = |norm: f64| (2.0 * norm * unit).powi(2);
     let [least, largest, ratio] = CLIPPING;
     let norms = std::iter::successors(Some(least), |norm| Some(norm * ratio)).take_while(|x| *x <= largest);
@@ -98,7 +100,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
             .map_err(|problem| Error::not_applicable(NAME, problem.to_string()))?;
         let singular: Vec<f64> =
             filled.sigma_squared().iter().take(filled.rank()).map(|x| x.sqrt()).collect();
-        let clipped = Clipped::new(whitened.map(&singular), norm, &centered);
+        let clipped = Clipped::new(singular, norm, &components);
         let (_, _, loss) = clipped.decoded(&outputs, noise);
         if best.as_ref().is_none_or(|(least, _)| loss < *least) {
             best = Some((loss, clipped));
@@ -112,8 +114,9 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     clipped.norm = clipped.norm.min(reached);
     let noise = if unit > 0.0 { variance(clipped.norm) } else { 0.0 };
     let (decoder, means, _) = clipped.decoded(&centered, noise);
-    let encoder = affine(&clipped.map, (-clipped.map.dot(sample.mean())).view())?;
-    let set = Domain::l2_ball(clipped.map.nrows(), clipped.norm)?;
+    let map = whitened.map(&clipped.singular);
+    let encoder = affine(&map, (-map.dot(sample.mean())).view())?;
+    let set = Domain::l2_ball(map.nrows(), clipped.norm)?;
     let constant = sample.mean() - &decoder.dot(&means);
     released_by(brief, budget, encoder, set, affine(&decoder, constant.view())?)
 }
@@ -121,7 +124,7 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
 /// The example of the linear designs, with δ = 10⁻⁵.
 fn gaussian_example() -> Result<Example> {
     let mut example = example()?;
-    example.brief.budget = scumble_core::Budget::new(example.brief.budget.epsilon(), 1e-5)?;
+    example.brief.budget = Budget::new(example.brief.budget.epsilon(), 1e-5)?;
     Ok(example)
 }
 
