@@ -7,8 +7,8 @@ use crate::rules;
 use crate::{Finding, Grid, Panel, Result, RunOptions, Scale, Trial, task};
 use scumble_comparison::store::Store;
 use scumble_core::{
-    Brief, Budget, DifferentiableTask, Domain, Randomness, RecordDomain, Table, Target, TargetDomain, Task,
-    Volunteers,
+    Brief, Budget, Design, DifferentiableTask, Domain, Randomness, RecordDomain, Table, Target, TargetDomain,
+    Task, Volunteers,
 };
 use scumble_neural::{Activation, Architecture};
 
@@ -78,13 +78,17 @@ impl Problem {
     /// Losses of an approach at `epsilon` on the training records and on the test records. Each loss is a
     /// mean over the number of trials in `options`.
     pub fn losses(&self, options: &RunOptions, approach: &Approach, epsilon: f64) -> Result<[f64; 2]> {
-        let mut brief = Brief::new(self.domain.clone(), Budget::new(epsilon * approach.stretch, 0.0)?);
-        brief.volunteers = Volunteers::Consented(self.train.clone());
-        brief.task = Task::Differentiable(self.task.clone());
-        let design = options.registry.get(approach.plugin)?.design(&approach.parameters, &brief)?;
+        let design = self.designed(options, approach, Budget::pure(epsilon * approach.stretch)?)?;
         let loss =
             |table| expected_loss(design.mechanism(), &*self.task, table, options.trials(), options.seed);
         Ok([loss(&self.train)?, loss(&self.test)?])
+    }
+
+    fn designed(&self, options: &RunOptions, approach: &Approach, budget: Budget) -> Result<Design> {
+        let mut brief = Brief::new(self.domain.clone(), budget);
+        brief.volunteers = Volunteers::Consented(self.train.clone());
+        brief.task = Task::Differentiable(self.task.clone());
+        Ok(options.registry.get(approach.plugin)?.design(&approach.parameters, &brief)?)
     }
 
     /// Loss of an approach at `budget` on each test record, a mean over the number of trials in `options`.
@@ -94,10 +98,7 @@ impl Problem {
         approach: &Approach,
         budget: Budget,
     ) -> Result<Vec<f64>> {
-        let mut brief = Brief::new(self.domain.clone(), budget);
-        brief.volunteers = Volunteers::Consented(self.train.clone());
-        brief.task = Task::Differentiable(self.task.clone());
-        let design = options.registry.get(approach.plugin)?.design(&approach.parameters, &brief)?;
+        let design = self.designed(options, approach, budget)?;
         let mut sum = Array1::zeros(self.test.len());
         for draw in 0..options.trials() as u64 {
             let mut randomness = Randomness::seeded(options.seed.wrapping_add(draw));

@@ -518,8 +518,7 @@ impl Schema {
     /// # Errors
     /// [`Error::Schema`] if `columns` is empty or contains a name twice.
     pub fn from_numeric_columns(columns: &[String]) -> Result<Self> {
-        let number = Kind::real(0.0, 1.0);
-        let columns = columns.iter().map(|name| Column::new(name, number.clone())).collect();
+        let columns = columns.iter().map(|name| Column::coordinate(name)).collect();
         let schema = Self { source: "the columns".into(), is_draft: false, columns };
         schema.check()?;
         Ok(schema)
