@@ -572,13 +572,7 @@ impl Design {
     }
 
     /// Maps records into the space of a release, without noise. No guarantee covers the result.
-    fn view(
-        &self,
-        py: Python,
-        records: PyTable,
-        strict: bool,
-        values: &str,
-    ) -> Result<Released, Failed> {
+    fn view(&self, py: Python, records: PyTable, strict: bool, values: &str) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
         let values = parse_values(values)?;
         let viewed = interruptible(py, || {
