@@ -174,7 +174,7 @@ impl Rule {
 
 /// All rules.
 #[cfg(test)]
-pub(crate) const ALL: [Rule; 70] = [
+pub(crate) const ALL: [Rule; 72] = [
     GAINS,
     CLAIMED_GAIN,
     SAME_NUMBER,
@@ -188,6 +188,8 @@ pub(crate) const ALL: [Rule; 70] = [
     DEFENDS,
     ABOVE_THEOREM,
     NO_DROP,
+    NO_BETTER_THAN_DENSE,
+    A_FEW_PERCENT,
     LONGER_AS_PRINTED,
     RECOVERED,
     HARDLY_RECOVERED,
@@ -288,6 +290,8 @@ pub(crate) const ABOVE_THEOREM: Rule =
 pub(crate) const LONGER_AS_PRINTED: Rule =
     Rule::near("log₂ of the printed ratio of iterations divided by ours", 1.0);
 pub(crate) const NO_DROP: Rule = Rule::holds("the difference, in points,", Bound::AtLeast(-0.3));
+pub(crate) const NO_BETTER_THAN_DENSE: Rule = Rule::holds("the difference, in points,", Bound::AtMost(1.0));
+pub(crate) const A_FEW_PERCENT: Rule = Rule::holds("the difference, in points,", Bound::AtLeast(-5.0));
 /// Share of recovered images below which nothing counts as recovered.
 pub(crate) const NOTHING: f64 = 0.01;
 /// Share from which recovery refutes the statement that it is hard.

@@ -7,7 +7,7 @@ use scumble_core::{
     AS_STATED, ASSUMED, Budget, CentralDp, Claim, Domain, Error, Guarantee, Layout, LocalMechanism, Noise,
     NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy, Stream, Unit,
 };
-use scumble_neural::{Activation, Network};
+use scumble_neural::{Activation, Connection, Network};
 use serde::{Deserialize, Serialize};
 
 /// State of a [`LatentMechanism`]: its domain, networks, set of latents, budget, and the facts for its
@@ -251,7 +251,9 @@ impl LatentMechanism {
             return None;
         }
         match self.parts.decoder.architecture().layers.as_slice() {
-            [layer] if layer.activation == Activation::Identity => self.parts.decoder.weights(0),
+            [layer] if layer.activation == Activation::Identity && layer.connection == Connection::Dense => {
+                self.parts.decoder.weights(0)
+            }
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! The plugin `vlm`: its parameters, and the training of a design, which is a mechanism learned from
 //! volunteers.
 
+use crate::convolution::Convolution;
 use crate::likelihood::Likelihood;
 use crate::model::Shape;
 use crate::posterior::Posterior;
@@ -45,9 +46,12 @@ pub struct Parameters {
     /// smaller variance demands more accurate latents. With a large variance, the latents ignore columns that
     /// are weakly related to others.
     pub variance: Option<f64>,
-    /// Widths of the encoder's hidden layers; the decoder has them in reverse order. By default 400, 150, 50
-    /// for 256 features or more, otherwise 500, 500 (*Learning to Noise*, E.4).
+    /// Widths of the encoder's dense hidden layers; the decoder has them in reverse order. By default 128
+    /// after a convolution, 400, 150, 50 for 256 features or more, otherwise 500, 500 (*Learning to Noise*,
+    /// E.4).
     pub hidden: Option<Vec<usize>>,
+    /// Convolutions, if the features are the pixels of an image.
+    pub convolution: Option<Convolution>,
     /// Number of epochs. By default training makes 10,000 steps, and at least 20 epochs. With a guarantee for
     /// the volunteers, use `volunteers.epochs` instead.
     pub epochs: Option<usize>,
@@ -89,6 +93,8 @@ pub enum Numbers {
     Bernoulli,
 }
 
+/// Default number of volunteers per step.
+const USUAL_BATCH: usize = 64;
 /// Maximum width of a layer. A wider layer would take minutes per step.
 const MOST_UNITS: usize = 1 << 14;
 /// Bytes of memory during training per weight of the encoder, doubled to include the decoder. Training stores
@@ -108,16 +114,25 @@ const COLLAPSED: f64 = 1e-3;
 impl Parameters {
     fn shape(&self, d: usize) -> Result<Shape> {
         let latent_dim = some("latent_dim", self.latent_dim.unwrap_or(8.min(d)))?;
-        let paper_default = if d >= 256 { vec![400, 150, 50] } else { vec![500, 500] };
-        let hidden = self.hidden.clone().unwrap_or(paper_default);
+        let convolutions = match &self.convolution {
+            None => vec![],
+            Some(convolution) => convolution.windows(d, self.batch_size.unwrap_or(USUAL_BATCH))?,
+        };
+        let usual = match (&self.convolution, d) {
+            (Some(_), _) => &[128][..],
+            (None, 256..) => &[400, 150, 50],
+            (None, _) => &[500, 500],
+        };
+        let hidden = self.hidden.clone().unwrap_or(usual.into());
         for (name, units) in hidden.iter().map(|units| ("hidden", units)).chain([("latent_dim", &latent_dim)])
         {
             let units = some(name, *units)?;
             Error::check(NAME, name, units, &format!("at most {MOST_UNITS}"), units <= MOST_UNITS)?;
         }
-        let widths = [&[d][..], &hidden, &[latent_dim]].concat();
+        let coded = convolutions.last().map_or(d, |(windows, filters)| windows.count() * filters);
+        let widths = [&[coded][..], &hidden, &[latent_dim]].concat();
         size::check_layers(NAME, "hidden", &widths, TRAINED)?;
-        Ok(Shape { features: d, hidden, latent_dim })
+        Ok(Shape { features: d, convolutions, hidden, latent_dim })
     }
 
     /// Returns the radius l of the ball of latent means.
@@ -174,7 +189,7 @@ impl Parameters {
     }
 
     fn plain(&self, n: usize) -> Result<Plain> {
-        let batch_size = some("batch_size", self.batch_size.unwrap_or(64))?;
+        let batch_size = some("batch_size", self.batch_size.unwrap_or(USUAL_BATCH))?;
         let epochs =
             some("epochs", self.epochs.unwrap_or(20.max((10_000 * batch_size.min(n)).div_ceil(n.max(1)))))?;
         size::check_steps(NAME, "epochs", &[epochs, n.div_ceil(batch_size)])?;

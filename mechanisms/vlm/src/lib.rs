@@ -9,6 +9,7 @@
 //! For an ℓ₁ ball of radius l, the noise has the scale 2l/ε. The plugin protects features only. To protect
 //! labels too, compose it with `randomized-response` (*Learning to Noise*, Section 3.2).
 
+mod convolution;
 mod design;
 mod likelihood;
 mod model;
@@ -18,6 +19,7 @@ mod requirements;
 mod training;
 mod validation;
 
+pub use convolution::{Convolution, Filters};
 pub use design::{Numbers, Parameters, Released, VLM, design};
 pub use private::{Descent, VolunteerGuaranteeParameters};
 pub use requirements::{Part, Use, check_shareable, must_be_private};

@@ -33,7 +33,7 @@ impl<T: Real> Posterior<T> {
         })
     }
 
-    fn norm(self, values: ArrayView1<T>) -> T {
+    pub(crate) fn norm(self, values: ArrayView1<T>) -> T {
         match self.noise {
             NoiseKind::Laplace => values.iter().map(|x| Float::abs(*x)).sum(),
             NoiseKind::Gaussian => Float::sqrt(values.iter().map(|x| *x * *x).sum::<T>()),

@@ -19,6 +19,14 @@ pub enum Error {
     /// More parameters than fit into memory.
     #[error("a network of these layers has more parameters than can be counted")]
     TooManyParameters,
+    /// A convolution whose windows do not fit its input or output.
+    #[error("the windows of layer {layer}, counted from 0, do not fit: {problem}")]
+    Windows {
+        /// Number of the layer, counted from 0.
+        layer: usize,
+        /// Description of the problem.
+        problem: String,
+    },
     /// Saved parameters that cannot be decoded.
     #[error("the parameters cannot be read: {problem}")]
     Packed {

@@ -4,10 +4,11 @@
 //! layer's sums W aᵢ + b. The gradient with respect to the weights W is δᵢaᵢᵀ, and with respect to the bias b
 //! it is δᵢ. The squared norm of both together is (‖aᵢ‖² + 1)·‖δᵢ‖² (Goodfellow 2015; "ghost clipping" in Li
 //! and others 2022). A weighted sum of the examples' gradients is a matrix product. One backward pass is
-//! therefore enough for all examples.
+//! therefore enough for all examples. The gradient of a convolution is a sum over windows. Its norm needs
+//! this sum, which is small.
 
 use crate::error::check_length;
-use crate::{Network, Pass, Real, Result};
+use crate::{Connection, Network, Pass, Real, Result};
 use scumble_linalg::vectorised;
 
 impl<T: Real> Network<T> {
@@ -25,11 +26,19 @@ impl<T: Real> Network<T> {
     pub fn add_squared_norms(&self, pass: &Pass<T>, squares: &mut [f64]) -> Result<()> {
         pass.check_backward(self.architecture())?;
         check_length("the squared norms", pass.examples(), squares.len())?;
+        let (mut gradient, mut patches) = (vec![], vec![]);
         for (index, place) in self.architecture().places().enumerate() {
             let inputs = pass.activations[index].chunks_exact(place.inputs);
             let deltas = pass.deltas[index].chunks_exact(place.outputs);
             for ((square, input), delta) in squares.iter_mut().zip(inputs).zip(deltas) {
-                *square += (squared_norm(input) + 1.0) * squared_norm(delta);
+                *square += match place.connection {
+                    Connection::Dense => (squared_norm(input) + 1.0) * squared_norm(delta),
+                    Connection::Convolution(_) | Connection::Transposed(_) => {
+                        gradient.resize(place.parameters(), T::zero());
+                        place.gradient_of_one(input, delta, &mut gradient, &mut patches);
+                        squared_norm(&gradient)
+                    }
+                };
             }
         }
         Ok(())

@@ -5,8 +5,9 @@ use rand::Rng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-/// Distribution of the initial weights and biases, uniform in each layer. A seed gives the same draws in
-/// `f32` and `f64`, except for rounding.
+/// Distribution of the initial weights and biases, uniform in each layer. For a convolution, transposed or
+/// not, the number of inputs is that of a window's values, and the number of outputs that of the filters. A
+/// seed gives the same draws in `f32` and `f64`, except for rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initialisation {
@@ -31,7 +32,7 @@ impl Initialisation {
     ) -> Vec<T> {
         let mut parameters = vec![T::zero(); count];
         for place in architecture.places() {
-            let (inputs, outputs) = (place.inputs as f64, place.outputs as f64);
+            let [outputs, inputs] = place.weights.map(|count| count as f64);
             let (weight, bias) = match self {
                 Self::Uniform => (inputs.powf(-0.5), inputs.powf(-0.5)),
                 Self::Glorot => ((6.0 / (inputs + outputs)).sqrt(), 0.0),

@@ -1,11 +1,11 @@
-//! Dense networks with explicit gradients, per-example gradient norms, Adam, and minibatches.
+//! Networks with explicit gradients, per-example gradient norms, Adam, and minibatches.
 //!
-//! A [`Network`] is a sequence of dense layers whose parameters are one flat slice, in `f32` for speed or in
-//! `f64` for checks. [`Network::forward`] and [`Network::backward`] store their results in a [`Pass`]. The
-//! caller then requests what it needs: the gradient with respect to the parameters or to the input, or the
-//! norm of each example's gradient. The input gradient of a network is the output gradient of the network
-//! before it, so networks can be chained. A network that is not trained needs only its input gradient.
-//! [`Training`] fits one network to examples. This crate has no privacy-specific code.
+//! A [`Network`] is a sequence of dense layers and convolutions whose parameters are one flat slice, in `f32`
+//! for speed or in `f64` for checks. [`Network::forward`] and [`Network::backward`] store their results in a
+//! [`Pass`]. The caller then requests what it needs: the gradient with respect to the parameters or to the
+//! input, or the norm of each example's gradient. The input gradient of a network is the output gradient of
+//! the network before it, so networks can be chained. A network that is not trained needs only its input
+//! gradient. [`Training`] fits one network to examples. This crate has no privacy-specific code.
 //!
 //! ```
 //! use ndarray::array;
@@ -41,9 +41,10 @@ mod prediction;
 mod product;
 mod real;
 mod training;
+mod windows;
 
 pub use activation::Activation;
-pub use architecture::{Architecture, Layer};
+pub use architecture::{Architecture, Connection, Layer};
 pub use batches::Batches;
 pub use embedding::Embedding;
 pub use error::{Error, Result};
@@ -54,3 +55,4 @@ pub use optimiser::{Adam, Optimiser, Sgd, Stepper};
 pub use pass::Pass;
 pub use real::Real;
 pub use training::{Epoch, Examples, Training};
+pub use windows::Windows;

@@ -1,4 +1,4 @@
-//! A sequence of dense layers.
+//! A sequence of layers.
 
 use crate::error::check_length;
 use crate::packed::Packed;
@@ -9,8 +9,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-/// A sequence of dense layers with all parameters in one flat slice. For each layer in turn, the slice holds
-/// the weights (outputs × inputs, row by row) and then the bias (one value per output).
+/// A sequence of layers with all parameters in one flat slice. For each layer in turn, the slice holds the
+/// weights (row by row; outputs × inputs for a dense layer) and then the bias (one value per output).
 ///
 /// A saved network contains the architecture and all parameters. Reading it checks the number of parameters
 /// and that each is finite.
@@ -87,14 +87,14 @@ impl<T: Real> Network<T> {
         self.parameters
     }
 
-    /// Returns the weights (outputs × inputs) of layer number `layer`, counted from 0, or `None` if the layer
-    /// does not exist.
+    /// Returns the weights (outputs × inputs for a dense layer; see [`Connection`](crate::Connection)) of
+    /// layer number `layer`, counted from 0, or `None` if the layer does not exist.
     pub fn weights(&self, layer: usize) -> Option<ArrayView2<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;
-        Some(view(place.weights(&self.parameters), place.inputs))
+        Some(view(place.weights(&self.parameters), place.weights[1]))
     }
 
-    /// Returns the bias (one value per output) of layer number `layer`, counted from 0, or `None` if the
+    /// Returns the bias of layer number `layer`, counted from 0, or `None` if the
     /// layer does not exist.
     pub fn bias(&self, layer: usize) -> Option<ArrayView1<'_, T>> {
         let place = (layer < self.architecture.layers.len()).then(|| self.architecture.place(layer))?;

@@ -1,10 +1,9 @@
 //! Forward and backward passes through a network.
 
 use crate::error::check_length;
-use crate::product::{matrix, matrix_mut, multiply, view};
+use crate::product::view;
 use crate::{Architecture, Error, Network, Real, Result};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1};
-use scumble_linalg::vectorised;
 
 /// Intermediate values of a minibatch of b examples, from a forward and a backward pass. It can be reused for
 /// the next minibatch without a new allocation.
@@ -41,11 +40,13 @@ pub struct Pass<T> {
     pub(crate) deltas: Vec<Vec<T>>,
     /// Gradient with respect to the input (b × inputs).
     input: Vec<T>,
+    /// Memory for the windows of a layer's images.
+    patches: Vec<T>,
 }
 
 impl<T> Default for Pass<T> {
     fn default() -> Self {
-        Self { examples: 0, activations: vec![], deltas: vec![], input: vec![] }
+        Self { examples: 0, activations: vec![], deltas: vec![], input: vec![], patches: vec![] }
     }
 }
 
@@ -170,8 +171,7 @@ impl<T: Real> Network<T> {
         for (index, place) in self.architecture().places().enumerate() {
             let (before, after) = pass.activations.split_at_mut(index + 1);
             let (inputs, outputs) = (&before[index], &mut after[0]);
-            let weights = matrix(place.weights(self.parameters()), place.inputs);
-            multiply(matrix(inputs, place.inputs), weights.transpose(), matrix_mut(outputs, place.outputs));
+            place.forward(self.parameters(), inputs, outputs, &mut pass.patches);
             place.activation.apply(outputs, place.bias(self.parameters()));
         }
         let output = &pass.activations[self.architecture().layers.len()];
@@ -200,8 +200,7 @@ impl<T: Real> Network<T> {
                 None => copy(output_gradient.outer_iter(), delta),
                 Some(next) => {
                     let above = self.architecture().place(index + 1);
-                    let weights = matrix(above.weights(self.parameters()), above.inputs);
-                    multiply(matrix(next, above.outputs), weights, matrix_mut(delta, place.outputs));
+                    above.backward(self.parameters(), next, delta, &mut pass.patches);
                 }
             }
             place.activation.chain(&pass.activations[index + 1], delta);
@@ -217,8 +216,7 @@ impl<T: Real> Network<T> {
         pass.check_backward(self.architecture())?;
         let first = self.architecture().place(0);
         pass.input.resize(pass.examples * first.inputs, T::zero());
-        let weights = matrix(first.weights(self.parameters()), first.inputs);
-        multiply(matrix(&pass.deltas[0], first.outputs), weights, matrix_mut(&mut pass.input, first.inputs));
+        first.backward(self.parameters(), &pass.deltas[0], &mut pass.input, &mut pass.patches);
         Ok(view(&pass.input, first.inputs))
     }
 
@@ -231,9 +229,10 @@ impl<T: Real> Network<T> {
     pub fn gradient(&self, pass: &Pass<T>, gradient: &mut [T]) -> Result<()> {
         pass.check_backward(self.architecture())?;
         check_length("the numbers of the gradient", self.parameters().len(), gradient.len())?;
+        let mut memory = [vec![], vec![]];
         for (index, place) in self.architecture().places().enumerate() {
-            let (weights, bias) = place.both_mut(gradient);
-            layer_gradient(&pass.activations[index], &pass.deltas[index], weights, bias);
+            let (inputs, delta) = (&pass.activations[index], &pass.deltas[index]);
+            place.gradient(inputs, delta, place.all_mut(gradient), &mut memory);
         }
         Ok(())
     }
@@ -254,22 +253,4 @@ fn copy<'a, T: Real>(rows: impl ExactSizeIterator<Item = ArrayView1<'a, T>>, int
     for (into, row) in into.chunks_exact_mut(width.max(1)).zip(rows) {
         ArrayViewMut1::from(into).assign(&row);
     }
-}
-
-/// Computes the gradient with respect to a layer's weights and bias, from its `inputs` (b × inputs) and the
-/// gradient `delta` with respect to its sums (b × outputs).
-fn layer_gradient<T: Real>(inputs: &[T], delta: &[T], weights: &mut [T], bias: &mut [T]) {
-    let (outputs, width) = (bias.len(), weights.len() / bias.len());
-    multiply(matrix(delta, outputs).transpose(), matrix(inputs, width), matrix_mut(weights, width));
-    bias.fill(T::zero());
-    vectorised(
-        #[inline(always)]
-        || {
-            for row in delta.chunks_exact(outputs) {
-                for (bias, &delta) in bias.iter_mut().zip(row) {
-                    *bias += delta;
-                }
-            }
-        },
-    );
 }

@@ -3,10 +3,18 @@
 use crate::{Network, Pass, Real, Result};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-/// Number of records predicted at a time.
-pub(crate) const AT_A_TIME: usize = 1024;
+/// Maximum number of records predicted at a time.
+const MOST_AT_A_TIME: usize = 1024;
+/// Maximum number of values in one array of a pass, if it has more than one record.
+const MOST_VALUES: usize = 1 << 24;
 
 impl<T: Real> Network<T> {
+    /// Returns the number of records to predict at a time.
+    pub(crate) fn at_a_time(&self) -> usize {
+        let most = self.architecture().places().map(|place| place.values()).max().unwrap_or(1);
+        (MOST_VALUES / most.max(1)).clamp(1, MOST_AT_A_TIME)
+    }
+
     /// Computes the outputs (n × outputs) for `records` (n × inputs).
     ///
     /// # Errors
@@ -14,8 +22,9 @@ impl<T: Real> Network<T> {
     pub fn predict(&self, records: ArrayView2<T>) -> Result<Array2<T>> {
         let mut outputs = Array2::zeros((records.nrows(), self.architecture().outputs()));
         let mut pass = Pass::default();
-        let parts = records.axis_chunks_iter(Axis(0), AT_A_TIME);
-        for (records, mut output) in parts.zip(outputs.axis_chunks_iter_mut(Axis(0), AT_A_TIME)) {
+        let at_a_time = self.at_a_time();
+        let parts = records.axis_chunks_iter(Axis(0), at_a_time);
+        for (records, mut output) in parts.zip(outputs.axis_chunks_iter_mut(Axis(0), at_a_time)) {
             output.assign(&self.forward(records, &mut pass)?);
         }
         Ok(outputs)

@@ -1,7 +1,6 @@
 //! Training of a network on examples.
 
 use crate::error::check_length;
-use crate::prediction::AT_A_TIME;
 use crate::{Batches, Error, Loss, Network, Optimiser, Pass, Real, Result, Stepper};
 use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
@@ -97,10 +96,11 @@ impl<T: Real> Examples<'_, T> {
     }
 
     fn mean_loss_in(&self, network: &Network<T>, pass: &mut Pass<T>) -> Result<f64> {
+        let at_a_time = network.at_a_time();
         let rows: Vec<usize> = (0..self.records.nrows()).collect();
-        let mut gradient = Array2::zeros((rows.len().min(AT_A_TIME), network.architecture().outputs()));
+        let mut gradient = Array2::zeros((rows.len().min(at_a_time), network.architecture().outputs()));
         let mut sum = 0.0;
-        for rows in rows.chunks(AT_A_TIME) {
+        for rows in rows.chunks(at_a_time) {
             let output = network.forward_rows(self.records, rows, pass)?;
             let mean = self.loss.mean_of(rows, output, gradient.slice_mut(s![..rows.len(), ..]))?;
             sum += rows.len() as f64 * mean.into();

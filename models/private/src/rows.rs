@@ -109,7 +109,7 @@ impl<T: Real> Through<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scumble_neural::{Activation, Architecture, Initialisation};
+    use scumble_neural::{Activation, Architecture, Initialisation, Windows};
 
     /// The autoencoder of the benchmark, and shapes with special code paths: one output, one input, tiny,
     /// odd.
@@ -134,8 +134,18 @@ mod tests {
         Network::new(layers, Initialisation::Uniform, 3).unwrap()
     }
 
+    /// A convolution, a dense layer and a transposed convolution.
+    fn convolutional<T: Real>() -> Network<T> {
+        let windows = Windows { height: 12, width: 12, channels: 1, side: 4, stride: 2 };
+        let there = Architecture::new(144).convolution(windows, 6, Activation::Relu);
+        let back = there.layer(6 * windows.count(), Activation::Relu).transposed(windows, Activation::Tanh);
+        Network::new(back, Initialisation::Uniform, 3).unwrap()
+    }
+
     #[test]
     fn rows_are_alike_in_aligned_numbers_and_in_every_place() {
+        let found = [alignment(&convolutional::<f32>()), alignment(&convolutional::<f64>())];
+        assert!(found.iter().all(Result::is_ok), "{found:?}");
         for widths in WIDTHS {
             let found = [alignment(&network::<f32>(widths)), alignment(&network::<f64>(widths))];
             assert!(found.iter().all(Result::is_ok), "{widths:?}: {found:?}");

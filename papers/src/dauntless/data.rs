@@ -24,10 +24,11 @@ impl Data {
         Ok(Self { domain: data.domain, train: train?, test: test? })
     }
 
-    /// Restricts the training records to the first `most`. All test records are kept.
-    pub fn first(self, most: usize) -> Result<Self> {
-        let rows: Vec<usize> = (0..self.train.len().min(most)).collect();
-        Ok(Self { train: self.train.select(&rows)?, ..self })
+    /// Keeps the first `train` training records. The rest of them replace the test records.
+    pub fn held_out(self, train: usize) -> Result<Self> {
+        let rows: Vec<usize> = (0..self.train.len()).collect();
+        let [train, test] = rows.split_at(train.min(rows.len())).into();
+        Ok(Self { train: self.train.select(train)?, test: self.train.select(test)?, ..self })
     }
 
     /// Returns the first `train` training records and the first `test` test records of a shuffle.

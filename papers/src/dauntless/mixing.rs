@@ -51,8 +51,9 @@ const ALMOST_ORTHOGONAL: usize = 64;
 /// has some hundred steps.
 const EPOCHS_OF_FEW: usize = 300;
 
-/// Number of training photographs in Table 3. With all 50,000, each trial of the table takes hours.
-const PHOTOGRAPHS: usize = 10_000;
+/// Number of training photographs in Table 3. The other 10,000 of the 50,000 training photographs are the
+/// test photographs, because the data set here has only 1,017 of the 10,000 test photographs.
+const PHOTOGRAPHS: usize = 40_000;
 
 /// A row with its number of samples, and the accuracies of its trials.
 struct Found {
@@ -95,15 +96,15 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
     let run = Run {
         options,
         name,
-        data: part(options, name, Data::load(options, "cifar10")?.first(PHOTOGRAPHS)?, [600, 300])?,
+        data: part(options, name, Data::load(options, "cifar10")?.held_out(PHOTOGRAPHS)?, [600, 300])?,
         // The verdict compares a release that transforms mixtures with one that only mixes, so the columns of
         // both are standardised.
         standardized: true,
         // With label vectors of 64 coordinates, as for Table 2, one of three networks learned nothing from
-        // mixtures of so few photographs.
+        // mixtures of 10,000 photographs.
         label_dim: None,
         epochs: if options.quick { 3 } else { 20 },
-        fewer: "a fifth of the paper's photographs, and 20 epochs instead of 30",
+        fewer: "four fifths of the paper's photographs, and 20 epochs instead of 30",
         trials: options.trainings(),
         store: options.finished(name)?,
     };
@@ -117,7 +118,7 @@ pub(super) fn table_3(options: &RunOptions, name: &'static str) -> Result<Eviden
 }
 
 /// Returns all records, and in the quick variant as many training and test records as `quick` says.
-fn part(options: &RunOptions, name: &str, data: Data, quick: [usize; 2]) -> Result<Data> {
+pub(super) fn part(options: &RunOptions, name: &str, data: Data, quick: [usize; 2]) -> Result<Data> {
     match options.quick {
         true => data.some(quick, &mut options.randomness(name, &[]).streams().stream(0)),
         false => Ok(data),

@@ -1,7 +1,7 @@
 //! Figure 3 of Learning to Noise: columns of loans that one party releases, joined to columns that another
 //! party has in the clear.
 
-use super::sharing::{Model, classes_of};
+use super::sharing::{Model, Shared, classes_of};
 use super::{SEEDED, curve, panel, percent, shown};
 use crate::report::Evidence;
 use crate::rules;
@@ -9,7 +9,7 @@ use crate::trials::Mean;
 use crate::{Finding, Grid, Layer, Marks, Picture, Result, RunOptions, task};
 use scumble_classifier::ClassifierParams;
 use scumble_comparison::balance;
-use scumble_core::{Brief, Budget, DifferentiableTask, RecordDomain, Table, Task, Volunteers};
+use scumble_core::{Brief, Budget, DifferentiableTask, Randomness, RecordDomain, Table, Task, Volunteers};
 use scumble_datasets::lending_club;
 use scumble_neural::{Activation, Architecture};
 
@@ -78,6 +78,12 @@ fn sides(loans: &lending_club::Loans) -> [Vec<usize>; 2] {
     loans.joined()
 }
 
+/// A learned mechanism, and the latents of training and test records.
+struct Encoded {
+    shared: Shared,
+    latents: [Array2<f64>; 2],
+}
+
 /// Loans of a trial: both parties' columns, for training and for tests.
 struct Houses {
     clear: [Table; 2],
@@ -140,19 +146,35 @@ impl Houses {
         task::learned(&self.private[0], architecture, 10, seed)
     }
 
+    /// Learns a mechanism from the private columns, and computes the latents of training and test records.
+    fn encoded(&self, model: &Model, seed: u64) -> Result<Encoded> {
+        let shared = model.learned(&self.domain, self.private[0].clone(), f64::INFINITY, seed)?;
+        let [train, test] = self.private.each_ref().map(|half| shared.latents(half.records().view()));
+        Ok(Encoded { latents: [train?, test?], shared })
+    }
+
+    /// Accuracy with latents that are released at a `local` ε and joined to the columns in the clear.
+    fn latents_joined(
+        &self,
+        Encoded { shared, latents: [train, test] }: &Encoded,
+        local: f64,
+        randomness: &mut Randomness,
+        seed: u64,
+    ) -> Result<f64> {
+        let mut released = |latents| shared.released(latents, local, randomness);
+        let (train, test) = (released(train)?, released(test)?);
+        self.accuracy(&[self.clear.each_ref().map(Table::records), [&train, &test]], seed)
+    }
+
     fn trial(&self, options: &RunOptions, name: &str, trial: usize) -> Result<Trial> {
         let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
         let [clear, private] =
             [&self.clear, &self.private].map(|halves| halves.each_ref().map(Table::records));
-        let shared = model(options).learned(&self.domain, self.private[0].clone(), f64::INFINITY, seed)?;
-        let [train, test] = private.map(|records| shared.latents(records.view()));
-        let (train, test) = (train?, test?);
+        let encoded = self.encoded(&model(options), seed)?;
         let task = self.task(seed)?;
         let joined = local(options).into_par_iter().map(|local| {
             let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
-            let mut released = |latents| shared.released(latents, local, &mut randomness);
-            let (train, test) = (released(&train)?, released(&test)?);
-            let latents = self.accuracy(&[clear, [&train, &test]], seed)?;
+            let latents = self.latents_joined(&encoded, local, &mut randomness, seed)?;
             let direct_brief = Brief::new(self.domain.clone(), Budget::new(local, 0.0)?);
             let our_brief = Brief {
                 volunteers: Volunteers::Consented(self.private[0].clone()),
@@ -194,6 +216,39 @@ pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evide
         notes: found.notes(),
         picture: found.picture(),
     })
+}
+
+/// Values of the local ε, with the accuracies of each trial with joined latents: of the mechanism of Figure
+/// 3, and of the model that `changed` makes of it. `name` is the name of the changed model in the store.
+pub(super) fn latents_of_two(
+    options: &RunOptions,
+    name: &str,
+    changed: impl Fn(&Model) -> Model,
+) -> Result<Vec<(f64, [Vec<f64>; 2])>> {
+    let figure = Found::new(options, "vlm/figure-3")?;
+    let loans = lending_club::loans(options.folder)?;
+    let (store, model) = (options.finished(name)?, changed(&model(options)));
+    let trial = |trial: usize| {
+        let words = json!({
+            "of": name, "vlm": model.parameters, "trial": trial, "seed": options.seed,
+            "quick": options.quick, "scumble": env!("CARGO_PKG_VERSION"),
+        });
+        options.once(&store, &words, || {
+            let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
+            let houses = Houses::new(options, &loans, "vlm/figure-3", trial)?;
+            let encoded = houses.encoded(&model, seed)?;
+            let joined = local(options).into_par_iter().map(|local| {
+                let mut randomness = options.randomness(name, &[trial as u64, local.to_bits()]);
+                houses.latents_joined(&encoded, local, &mut randomness, seed)
+            });
+            joined.collect::<Result<Vec<f64>>>()
+        })
+    };
+    let found = (0..figure.trials.len()).map(trial).collect::<Result<Vec<_>>>()?;
+    let by_local = figure.local.iter().enumerate();
+    Ok(by_local
+        .map(|(at, local)| (*local, [figure.with(at, 0), found.iter().map(|trial| trial[at]).collect()]))
+        .collect())
 }
 
 /// Runs a trial, or returns the store's outcome of it. A line of the store has the fields of [`Trial`]; for

@@ -15,7 +15,8 @@ use crate::rules;
 use crate::trials::Mean;
 use crate::{Agreement, Finding, Result, RunOptions};
 
-const NINES: Subject = Subject { name: "vlm/novel-mnist", data: Data::nines, plan, chance: 0.5, notes };
+pub(super) const NINES: Subject =
+    Subject { name: "vlm/novel-mnist", data: Data::nines, plan, chance: 0.5, notes };
 
 /// Local ε at which the paper states an accuracy; `PRINTED` is this accuracy.
 const PRINTED_AT: f64 = 2.0;

@@ -36,13 +36,7 @@ impl Pair {
                 let gains = first.iter().zip(&second).map(|(first, second)| 100.0 * (second - first));
                 (local, gains.collect::<Vec<_>>())
             });
-            gains::gain_finding(
-                &rules::GAINS,
-                format!("{}, records {}: {what}", self.of, tested.name()),
-                paper,
-                ("points of accuracy", BY_EPSILON),
-                &gains.collect::<Vec<_>>(),
-            )
+            gain(self.of, &format!("records {}", tested.name()), what, paper, &gains.collect::<Vec<_>>())
         })
     }
 
@@ -64,4 +58,11 @@ impl Pair {
         let curves = [0, 1].map(|of| curve(self.names[of].into(), of, local, clean(of)));
         panel(self.of, "accuracy, %, ± a standard deviation", curves.into())
     }
+}
+
+/// Finding on gains in points at each local ε. `of` is the name of the data, and `tested` of the records that
+/// a classifier is tested on.
+pub(super) fn gain(of: &str, tested: &str, what: &str, paper: &str, gains: &[(f64, Vec<f64>)]) -> Finding {
+    let what = format!("{of}, {tested}: {what}");
+    gains::gain_finding(&rules::GAINS, what, paper, ("points of accuracy", BY_EPSILON), gains)
 }

@@ -65,6 +65,7 @@ fn without_a_name_it_lists_them() {
         listed.as_array().unwrap().iter().map(|result| result["name"].as_str().unwrap()).collect();
     let expected = [
         "dauntless/adult",
+        "dauntless/appendix-a-3",
         "dauntless/figures-2-to-7",
         "dauntless/section-4",
         "dauntless/table-1",
@@ -97,6 +98,7 @@ fn without_a_name_it_lists_them() {
         "task-aware/gaussian-latents",
         "task-aware/two-tasks",
         "vlm/beyond-mnist",
+        "vlm/convolution",
         "vlm/denoising",
         "vlm/drift",
         "vlm/figure-1-lending-club",

@@ -1,11 +1,11 @@
 //! Gradients compared with central differences, and per-example norms compared with single examples.
 
 use approx::{assert_relative_eq, relative_eq};
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, Axis, array, s};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble_neural::{Activation, Architecture, Error, Initialisation, Loss, Network, Pass};
+use scumble_neural::{Activation, Architecture, Error, Initialisation, Loss, Network, Pass, Windows};
 
 /// A network, records, and targets of every kind.
 #[derive(Debug, Clone)]
@@ -71,13 +71,44 @@ fn activation() -> impl Strategy<Value = Activation> {
     prop_oneof![Just(Identity), Just(Relu), Just(Sigmoid), Just(Tanh)]
 }
 
-fn cases() -> impl Strategy<Value = Case> {
+/// Windows of a small image. Some images have pixels that are in no window.
+fn windows() -> impl Strategy<Value = Windows> {
+    (1..3_usize, 1..3_usize, 1..4_usize, 0..3_usize, 0..3_usize).prop_map(
+        |(channels, stride, side, down, across)| Windows {
+            height: side + down,
+            width: side + across,
+            channels,
+            side,
+            stride,
+        },
+    )
+}
+
+/// Architectures of dense layers, in some cases after a convolution, before a transposed one, or both.
+fn architectures() -> impl Strategy<Value = Architecture> {
     let layers = prop::collection::vec((1..7_usize, activation()), 1..4);
-    (1..6_usize, layers, 1..6_usize, any::<u64>()).prop_map(|(inputs, layers, examples, seed)| {
-        let architecture = layers
-            .into_iter()
-            .fold(Architecture::new(inputs), |made, (outputs, activation)| made.layer(outputs, activation));
-        let outputs = architecture.outputs();
+    let image = || prop::option::of((windows(), 1..4_usize, activation()));
+    (1..6_usize, image(), layers, image()).prop_map(|(inputs, seen, layers, shown)| {
+        let start = match seen {
+            None => Architecture::new(inputs),
+            Some((windows, filters, activation)) => {
+                Architecture::new(windows.image().unwrap()).convolution(windows, filters, activation)
+            }
+        };
+        let made =
+            layers.into_iter().fold(start, |made, (outputs, activation)| made.layer(outputs, activation));
+        match shown {
+            None => made,
+            Some((windows, filters, activation)) => {
+                made.layer(filters * windows.count(), Activation::Tanh).transposed(windows, activation)
+            }
+        }
+    })
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    (architectures(), 1..6_usize, any::<u64>()).prop_map(|(architecture, examples, seed)| {
+        let (inputs, outputs) = (architecture.inputs, architecture.outputs());
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut flip = Array2::from_shape_simple_fn((outputs, outputs), || rng.gen_range(0.1..1.0));
         flip.outer_iter_mut().for_each(|mut distribution| distribution /= distribution.sum());
@@ -251,6 +282,59 @@ fn a_pass_is_used_again_for_minibatches_of_any_size() {
         gradients[0].0.retain(|number| !number.is_finite());
         assert!(gradients[0].0.is_empty());
     }
+}
+
+/// One filter of 2 × 2 on an image of 3 × 3 with one channel, with the four products written out.
+#[test]
+fn a_convolution_is_a_product_with_each_window() {
+    let windows = Windows { height: 3, width: 3, channels: 1, side: 2, stride: 1 };
+    let image = array![[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]];
+    let parameters = vec![1.0, 10.0, 100.0, 1000.0, 0.5];
+    let there = Architecture::new(9).convolution(windows, 1, Activation::Identity);
+    let there = Network::from_parameters(there, parameters.clone()).unwrap();
+    let seen = there.predict(image.view()).unwrap();
+    assert_eq!(seen, array![[5421.5, 6532.5, 8754.5, 9865.5]]);
+
+    // Each corner's value is in one window, the middle pixel in all four.
+    let back = Architecture::new(4).transposed(windows, Activation::Identity);
+    let back = Network::from_parameters(back, parameters).unwrap();
+    let drawn = back.predict(array![[1.0, 2.0, 3.0, 4.0]].view()).unwrap();
+    assert_eq!(drawn, array![[1.5, 12.5, 20.5, 103.5, 1234.5, 2040.5, 300.5, 3400.5, 4000.5]]);
+}
+
+#[test]
+fn windows_that_do_not_fit_are_refused() {
+    let windows = Windows { height: 4, width: 4, channels: 1, side: 2, stride: 2 };
+    let refused = |inputs: usize, windows: Windows| {
+        let made = Architecture::new(inputs).convolution(windows, 3, Activation::Relu);
+        made.parameters().unwrap_err().to_string()
+    };
+    let begin = "the windows of layer 0, counted from 0, do not fit: ";
+    assert_eq!(Architecture::new(16).convolution(windows, 3, Activation::Relu).parameters(), Ok(15));
+    assert_eq!(
+        refused(15, windows),
+        format!("{begin}15 values are no image of 4 × 4 pixels with 1 channels")
+    );
+    let no_window = format!("{begin}no window fits into the image");
+    for wrong in
+        [Windows { side: 5, ..windows }, Windows { side: 0, ..windows }, Windows { stride: 0, ..windows }]
+    {
+        // A layer without windows has no output.
+        assert!(refused(16, wrong).contains("needs at least one number"), "{}", refused(16, wrong));
+        let back = Architecture::new(3).transposed(wrong, Activation::Relu);
+        assert_eq!(back.parameters().unwrap_err().to_string(), no_window);
+    }
+    let back = Architecture::new(5).transposed(windows, Activation::Relu);
+    let problem = "5 values are not the same number for each of 4 windows";
+    assert_eq!(back.parameters().unwrap_err().to_string(), format!("{begin}{problem}"));
+    let endless = Windows { height: usize::MAX, width: usize::MAX, ..windows };
+    assert!(Architecture::new(16).convolution(endless, 3, Activation::Relu).parameters().is_err());
+    assert!(Architecture::new(16).transposed(endless, Activation::Relu).parameters().is_err());
+    let refused = serde_json::from_str::<Network<f64>>(
+        r#"{"inputs":4,"layers":[{"outputs":1,"activation":"relu","connection":{"convolution":
+            {"height":2,"width":2,"channels":1,"side":3,"stride":1}}}],"parameters":{"float32":""}}"#,
+    );
+    assert!(refused.unwrap_err().to_string().contains("no window fits into the image"));
 }
 
 #[test]
