@@ -735,6 +735,22 @@ fn variants_of_multiplicative_privacy_are_caught() {
     }
 }
 
+/// Metric privacy compares only records at a distance, so noise for a smaller distance must be caught.
+#[test]
+fn noise_for_nearer_records_than_claimed_is_caught() {
+    let at = |within| multiplicative(Budget::new(1.0, 0.01).unwrap(), 1).within(within).unwrap();
+    let honest = at(0.2);
+    let attack = |fault| {
+        let variant = Designed::curator(TransformedVariant::new(&honest, fault));
+        audit("the mechanism", &variant, Some(&near_a_corner()), effort()).unwrap().remove(0)
+    };
+    let held = attack(TransformedFault::None);
+    assert_ne!(held.verdict, Verdict::Broken, "{held}");
+    let finding = attack(TransformedFault::By(Designed::curator(at(2e-6))));
+    assert_eq!(finding.verdict, Verdict::Broken, "{finding}");
+    assert!(finding.to_string().contains("metric privacy"), "{finding}");
+}
+
 /// Checks the noise against the distribution that Theorem 5 requires: zero records are released as vW₂.
 ///
 /// The theorem is far from tight: an attack on ε does not detect noise that is too small by a factor of √2.

@@ -4,12 +4,11 @@ use crate::secret_matrix::{DRAWN, FINENESS, SecretMatrix, gaussian};
 use ndarray::Array2;
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use scumble_accounting::multiplicative::Release as Factor;
-use scumble_accounting::{Error as AccountingError, Neighbours};
+use scumble_accounting::{Error as AccountingError, Neighbours, multiplicative};
 use scumble_core::{
     ASSUMED, Accumulator, Brief, Budget, CentralDp, Claim, CuratorMechanism, Descriptor, Error, Example,
-    Guarantee, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release, Releases, Result,
-    SecretKey, Streams, Table, Unit, collected, in_clear, local, register, size,
+    Factor, Guarantee, MetricDp, NoiseDistribution, Notion, Output, Randomness, RecordDomain, Release,
+    Releases, Result, SecretKey, Streams, Table, Unit, collected, in_clear, local, register, size,
 };
 use scumble_sampling::{DiscreteGaussian, Rational};
 use serde::{Deserialize, Serialize};
@@ -38,6 +37,10 @@ const MOST_EPSILON: f64 = 1e3;
 /// value that gives (ε, δ)-differential privacy for the features of one record, if any record may replace it.
 /// v is computed for the declared minimum number of records. For a table with more records, ε is smaller. A
 /// table with fewer records is refused. A target is released in the clear.
+///
+/// With a distance τ (`within`), B is τ instead. The claim is then metric privacy (Definition 3 of
+/// Dauntless): it compares tables that differ in one record, by an ℓ₂ distance of at most τ. The paper's
+/// experiments have such a B, at a scale of 1/d.
 ///
 /// W₂ is drawn by an exact sampler on a lattice about 2⁴⁰ times finer than v, and XW₁ is rounded to this
 /// lattice. For an infinite ε, v is 0 and nothing is claimed.
@@ -72,6 +75,9 @@ struct State {
     records: u64,
     /// Number of released columns, d′.
     dim: usize,
+    /// Largest ℓ₂ distance τ of two values of a record that the claim compares; any two if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within: Option<f64>,
 }
 
 impl TryFrom<State> for MultiplicativeDp {
@@ -84,6 +90,15 @@ impl TryFrom<State> for MultiplicativeDp {
                 NAME,
                 "there is nothing to hide: the features have one possible value",
             ));
+        }
+        if let Some(within) = state.within {
+            let diameter = features.l2_diameter();
+            let range = format!("above zero and below {diameter:.4}, the diameter of the domain");
+            Error::check(NAME, "within", within, &range, within > 0.0 && within < diameter)?;
+            if !features.factors().all(|(_, factor)| matches!(factor, Factor::Interval { .. })) {
+                let reason = "within needs columns of numbers, because levels are at fixed distances";
+                return Err(Error::not_applicable(NAME, reason));
+            }
         }
         let refuse = |problem: &str| Error::parameter(NAME, problem);
         if state.dim == 0 {
@@ -123,9 +138,10 @@ fn least_noise(state: &State, epsilon: f64) -> Result<(f64, CentralDp)> {
     }
     let refused = |error: AccountingError| Error::parameter(NAME, error);
     // A floating-point sum of d squares has at most d rounding errors.
-    let sensitivity = state.domain.features().l2_diameter();
+    let sensitivity = state.within.unwrap_or_else(|| state.domain.features().l2_diameter());
     let sensitivity = sensitivity * (1.0 + 4.0 * f64::EPSILON * (state.domain.columns().len() + 2) as f64);
-    let factor = Factor::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
+    let factor =
+        multiplicative::Release::new(sensitivity, state.records, state.dim as u64).map_err(refused)?;
     let (v, private) = factor.least_v(epsilon, delta).map_err(refused)?;
     // The terms of δ in Theorem 5 of Dauntless add up to at most `delta`.
     Ok((v, CentralDp::new(private.epsilon, delta, Neighbours::ReplaceOne)))
@@ -139,7 +155,17 @@ impl MultiplicativeDp {
     /// [`Error::TooLarge`] if the released columns do not fit in memory; [`Error::Parameter`] if `dim` is
     /// zero, or if `records` is less than Theorem 5 of Dauntless needs (about 4·ln(32·d′/δ)).
     pub fn new(domain: RecordDomain, budget: Budget, records: u64, dim: usize) -> Result<Self> {
-        State { domain, budget, records, dim }.try_into()
+        State { domain, budget, records, dim, within: None }.try_into()
+    }
+
+    /// Returns the mechanism with a claim that compares only values of a record within the ℓ₂ distance
+    /// `within`, in units of the encoded record. Its noise is smaller.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `within` lies between zero and the ℓ₂ diameter of the domain.
+    /// [`Error::NotApplicable`] if a feature is a category.
+    pub fn within(self, within: f64) -> Result<Self> {
+        State { within: Some(within), ..self.state }.try_into()
     }
 
     /// Standard deviation v of the noise added to the records times the secret matrix, in units of the
@@ -203,7 +229,13 @@ impl CuratorMechanism for MultiplicativeDp {
         ];
         Guarantee {
             claims: vec![Claim {
-                notion: Notion::CentralDp(dp.clone()),
+                notion: match self.state.within {
+                    None => Notion::CentralDp(dp.clone()),
+                    Some(within) => {
+                        let diameter = self.state.domain.features().l2_diameter();
+                        Notion::MetricDp(MetricDp::new(dp.clone(), within, diameter))
+                    }
+                },
                 protects: Unit::for_features(&self.state.domain),
                 theorem: "Theorem 5 (Xiao and Devadas, Dauntless) for Gaussian W, with n − 2√(n·ln(16/δ₀)) \
                           in its denominator and X̂ = U(Σ² + v²I)^½V, for which its proof holds (errata \
@@ -261,9 +293,13 @@ struct Parameters {
     records: Option<u64>,
     /// d′, the number of released columns; by default the number of feature columns.
     dim: Option<usize>,
+    /// Largest ℓ₂ distance τ of two values of a record that the claim compares, in units of the encoded
+    /// record. By default the claim compares any two values. With τ it is metric privacy and not differential
+    /// privacy, and the noise is smaller.
+    within: Option<f64>,
 }
 
-fn learn(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<State> {
+fn learn(Parameters { records, dim, within }: Parameters, brief: &Brief) -> Result<State> {
     let Some(records) = records else {
         let reason = "it needs the parameter records, a public minimum number of records, because its noise \
                       depends on this number";
@@ -271,7 +307,7 @@ fn learn(Parameters { records, dim }: Parameters, brief: &Brief) -> Result<State
     };
     let domain = brief.domain.clone();
     let dim = dim.unwrap_or(domain.columns().len());
-    Ok(State { domain, budget: brief.budget, records, dim })
+    Ok(State { domain, budget: brief.budget, records, dim, within })
 }
 
 /// Example of two hundred records of three numbers. At the δ of this example, Theorem 5 of Dauntless needs

@@ -90,7 +90,12 @@ fn attack(
         (Notion::CentralDp(dp), _, Some(table))
             if matches!(claim.protects, Unit::Record | Unit::Features) =>
         {
-            central::tables(name, mechanism, table, (claim, dp), effort)
+            central::tables(name, mechanism, table, (claim, dp), None, effort)
+        }
+        (Notion::MetricDp(metric), _, Some(table))
+            if matches!(claim.protects, Unit::Record | Unit::Features) =>
+        {
+            central::tables(name, mechanism, table, (claim, &metric.dp), Some(metric.distance), effort)
         }
         (Notion::CramerRao(bound), _, Some(table)) => {
             reconstruction::attack(name, mechanism, table, (claim, bound), effort)

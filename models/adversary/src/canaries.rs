@@ -41,13 +41,14 @@ pub(crate) fn attack(
     mechanism: &Designed,
     table: &Table,
     (claim, dp): (&Claim, &CentralDp),
+    within: Option<f64>,
     effort: Effort,
 ) -> Result<Option<Canaries>> {
     if !mechanism.releases().is_aligned() || dp.neighbours != Neighbours::ReplaceOne || table.is_empty() {
         return Ok(None);
     }
     let mut coins = Randomness::seeded(effort.seed).streams().stream(1 << 32);
-    let game = Game { mechanism, table, ends: |row: &[f64]| ends(mechanism, claim.protects, row) };
+    let game = Game { mechanism, table, ends: |row: &[f64]| ends(mechanism, claim.protects, row, within) };
     let aim = Aim::Epsilon { delta: dp.delta };
     let mut bets = Bets::on_shares(aim, 2.0);
     let (mut known, mut releases) = (Samples::default(), 0);

@@ -131,22 +131,24 @@ fn log_ratio(run: Run, canary: Canary, sum: f64) -> f64 {
 
 /// Attacks the claim `dp`, which protects records or their features. One attack puts many canaries into one
 /// release. The other compares complete releases of a few rows of `table` with those of a neighbouring table.
+/// With a distance `within`, the claim is only about values of a record at this distance.
 pub(crate) fn tables(
     name: &str,
     mechanism: &Designed,
     table: &Table,
     (claim, dp): (&Claim, &CentralDp),
+    within: Option<f64>,
     effort: Effort,
 ) -> Result<Finding> {
     let half = Effort { false_alarm: effort.false_alarm / 2.0, ..effort };
     let about = Finding::about(name, claim, effort);
-    let canary_finding = canaries::attack(mechanism, table, (claim, dp), half)?;
+    let canary_finding = canaries::attack(mechanism, table, (claim, dp), within, half)?;
     if let Some(Canaries { broken: Some(why), bound }) = canary_finding {
         let (claimed, lower_bound) = (Some(dp.epsilon), Some(bound));
         return Ok(Finding { claimed, lower_bound, verdict: Verdict::Broken, because: why, ..about });
     }
     let claimed = Claimed::by(&LocalDp::new(dp.epsilon, dp.delta));
-    let pairs = neighbours(mechanism, table, claim.protects, dp.neighbours)?;
+    let pairs = neighbours(mechanism, table, (claim.protects, within), dp.neighbours)?;
     // A release may be made from noisy statistics. Most samples then attack the statistics; the rest attack
     // the releases, which may disclose more.
     let affordable =
@@ -190,11 +192,12 @@ pub(crate) fn tables(
 
 /// Pairs of neighbouring tables, with their descriptions. Each table has a few rows of `table`. The two
 /// tables of a pair differ in the first record: it is at opposite ends of the domain, or it is missing from
-/// one table. Only the values that `unit` protects are moved to an end.
+/// one table. With a distance `within`, it is at this distance. Only the values that `unit` protects are
+/// moved to an end.
 fn neighbours(
     mechanism: &Designed,
     table: &Table,
-    unit: Unit,
+    (unit, within): (Unit, Option<f64>),
     relation: Neighbours,
 ) -> Result<Vec<(String, [Table; 2])>> {
     let layout = mechanism.domain().layout();
@@ -207,7 +210,7 @@ fn neighbours(
         layout.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
     };
     let first = rows.first().cloned().unwrap_or_default();
-    let ends = ends(mechanism, unit, &first);
+    let ends = ends(mechanism, unit, &first, within);
     let ends = [("a record at one end of the domain", &ends[0]), ("a record at the other end", &ends[1])];
     Ok(match relation {
         Neighbours::AddOrRemoveOne => {

@@ -243,13 +243,20 @@ pub(crate) fn shown(point: &[f64]) -> String {
 }
 
 /// Two records at the ends of the domain, in the values that `unit` protects. The other values are from
-/// `record` (flat).
-pub(crate) fn ends(mechanism: &Designed, unit: Unit, record: &[f64]) -> [Vec<f64>; 2] {
-    match unit {
+/// `record` (flat). With a distance `within`, the second record moves towards the first until they are at
+/// this distance.
+pub(crate) fn ends(mechanism: &Designed, unit: Unit, record: &[f64], within: Option<f64>) -> [Vec<f64>; 2] {
+    let [one, mut other] = match unit {
         Unit::Features if !record.is_empty() => {
             let features = mechanism.domain().features();
             features.l2_farthest().map(|end| [&end, &record[features.dim()..]].concat())
         }
         _ => mechanism.domain().flat().l2_farthest(),
+    };
+    if let Some(within) = within {
+        let apart = one.iter().zip(&other).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        let share = if apart > within { within / apart } else { 1.0 };
+        other.iter_mut().zip(&one).for_each(|(x, from)| *x = from + share * (*x - from));
     }
+    [one, other]
 }

@@ -2,8 +2,8 @@
 
 use crate::number::{AtLeast, Significant};
 use crate::{
-    CentralDp, Claim, Guarantee, LocalDp, Neighbours, Notion, Prior, PrivacyProfile, ShapedBy, ShuffledDp,
-    Unit, shown,
+    CentralDp, Claim, Guarantee, LocalDp, MetricDp, Neighbours, Notion, Prior, PrivacyProfile, ShapedBy,
+    ShuffledDp, Unit, shown,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -42,6 +42,13 @@ impl fmt::Display for Notion {
                 "{budget} central differential privacy ({}) through a trusted shuffler, which mixes the \
                  reports of at least {} people, hides their senders and forwards nothing else,",
                 dp.neighbours, dp.people
+            ),
+            Self::MetricDp(metric) => write!(
+                formatter,
+                "{budget} metric privacy ({}, by a distance of at most {} of {})",
+                metric.dp.neighbours,
+                Significant(metric.distance),
+                Significant(metric.diameter)
             ),
             Self::CramerRao(bound) => write!(
                 formatter,
@@ -176,6 +183,7 @@ impl Notion {
             Self::LocalDp(dp) => (dp.epsilon, dp.delta),
             Self::CentralDp(dp) => (dp.epsilon, dp.delta),
             Self::ShuffledDp(dp) => (dp.epsilon, dp.delta),
+            Self::MetricDp(metric) => (metric.dp.epsilon, metric.dp.delta),
             _ => return None,
         };
         Some(match delta {
@@ -210,6 +218,15 @@ impl Notion {
                  the local claim allows.",
                 fold(dp.epsilon),
                 dp.delta
+            ),
+            Self::MetricDp(metric) => format!(
+                "For values within an ℓ₂ distance of {}, in units of the encoded record: {} Values at \
+                 opposite ends of the domain are {} times as far apart. For them the factor may be {}, and \
+                 the probability is larger.",
+                Significant(metric.distance),
+                central_statement(&metric.dp),
+                Significant(metric.diameter / metric.distance),
+                fold(metric.steps() * metric.dp.epsilon)
             ),
             Self::CramerRao(bound) => format!(
                 "The record, with a mean squared error of at least {} if the adversary's estimator is \
@@ -253,6 +270,7 @@ impl Notion {
         match self {
             Self::LocalDp(LocalDp { epsilon, delta, .. })
             | Self::CentralDp(CentralDp { epsilon, delta, .. })
+            | Self::MetricDp(MetricDp { dp: CentralDp { epsilon, delta, .. }, .. })
             | Self::ShuffledDp(ShuffledDp { epsilon, delta, .. }) => (!epsilon.is_finite() || *delta >= 1.0)
                 .then(|| {
                     format!("{} is vacuous: any disclosure is possible", self.budget().unwrap_or_default())
@@ -282,6 +300,7 @@ impl Notion {
             Self::LocalDp(_) => "local differential privacy",
             Self::CentralDp(_) => "central differential privacy",
             Self::ShuffledDp(_) => "central differential privacy through a shuffler",
+            Self::MetricDp(_) => "metric privacy",
             Self::CramerRao(_) => "error of reconstruction",
             Self::PacResistance(_) => "resistance to recovery",
             Self::AmbiguitySet(_) => "ambiguity",
@@ -301,6 +320,10 @@ impl Notion {
                 "Proven for every adversary that sees only the shuffler's output, whatever else it knows and \
                  computes, if the assumptions hold. If the shuffler reveals the senders, only the local \
                  claim remains."
+            }
+            Self::MetricDp(_) => {
+                "Proven for every adversary, whatever else it knows and computes, if the assumptions hold, \
+                 and only between values within the distance. This is not differential privacy."
             }
             Self::AmbiguitySet(_) => {
                 "Proven for every adversary that knows nothing else about the record. Other knowledge may \

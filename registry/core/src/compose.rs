@@ -7,8 +7,8 @@
 //! and rounded once, upward.
 
 use crate::{
-    CentralDp, Claim, CramerRao, Guarantee, LocalDp, MutualInformation, Neighbours, Notion, PacResistance,
-    PrivacyProfile, ShapedBy, Unit, sum_up,
+    CentralDp, Claim, CramerRao, Guarantee, LocalDp, MetricDp, MutualInformation, Neighbours, Notion,
+    PacResistance, PrivacyProfile, ShapedBy, Unit, sum_up,
 };
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -243,13 +243,20 @@ fn enumerate(parts: &[&Claim]) -> String {
 fn is_same_kind(one: &Notion, other: &Notion) -> bool {
     match (one, other) {
         (Notion::CentralDp(one), Notion::CentralDp(other)) => one.neighbours == other.neighbours,
+        (Notion::MetricDp(one), Notion::MetricDp(other)) => one.dp.neighbours == other.dp.neighbours,
         _ => discriminant(one) == discriminant(other),
     }
 }
 
 /// Returns whether `one` is of the same kind as `other`. If they are local or central differential privacy,
-/// also requires that neither ε nor δ of `one` is larger.
+/// or metric privacy, also requires that neither ε nor δ of `one` is larger. For metric privacy, also
+/// requires that the distance of `one` is not smaller.
 fn is_no_weaker(one: &Notion, other: &Notion) -> bool {
+    if let (Notion::MetricDp(one), Notion::MetricDp(other)) = (one, other)
+        && one.distance < other.distance
+    {
+        return false;
+    }
     match (epsilon_and_delta(one), epsilon_and_delta(other)) {
         (Some((epsilon, delta)), Some(weaker)) => {
             is_same_kind(one, other) && epsilon <= weaker.0 && delta <= weaker.1
@@ -262,6 +269,7 @@ fn epsilon_and_delta(notion: &Notion) -> Option<(f64, f64)> {
     match notion {
         Notion::LocalDp(dp) => Some((dp.epsilon, dp.delta)),
         Notion::CentralDp(dp) => Some((dp.epsilon, dp.delta)),
+        Notion::MetricDp(metric) => Some((metric.dp.epsilon, metric.dp.delta)),
         _ => None,
     }
 }
@@ -293,6 +301,17 @@ fn combine(rule: Rule, parts: &[&Notion]) -> Option<(Notion, &'static str)> {
         Notion::CentralDp(first) => {
             let composed = CentralDp::new(epsilon, delta, first.neighbours);
             Some((Notion::CentralDp(composed), addition))
+        }
+        Notion::MetricDp(first) => {
+            // A claim holds for values within a smaller distance too.
+            let claims = select(parts, |notion| match notion {
+                Notion::MetricDp(metric) => Some(metric),
+                _ => None,
+            });
+            let distance = claims.iter().map(|metric| metric.distance).fold(f64::INFINITY, f64::min);
+            let diameter = claims.iter().map(|metric| metric.diameter).fold(0.0, f64::hypot);
+            let dp = CentralDp::new(epsilon, delta, first.dp.neighbours);
+            Some((Notion::MetricDp(MetricDp { dp, distance, diameter }), addition))
         }
         Notion::CramerRao(_) => {
             let bounds = select(parts, |notion| match notion {
@@ -592,6 +611,27 @@ mod tests {
         let part = Guarantee { each_release: vec!["so much".into()], ..Guarantee::default() };
         assert_eq!(in_sequence(std::slice::from_ref(&part)).each_release, part.each_release);
         assert!(in_sequence(&[part.clone(), part]).each_release.is_empty());
+    }
+
+    #[test]
+    fn metric_privacy_adds_up_at_the_smaller_distance() {
+        let near = |distance, epsilon| {
+            let dp = CentralDp::new(epsilon, 1e-6, Neighbours::ReplaceOne);
+            guarantee(Notion::MetricDp(MetricDp::new(dp, distance, 2.0)), Unit::Record)
+        };
+        let whole = in_sequence(&[near(0.5, 1.0), near(0.25, 0.5)]);
+        let Notion::MetricDp(metric) = only_notion(&whole) else { panic!("{whole}") };
+        assert_eq!((metric.dp.epsilon, metric.distance), (1.5, 0.25));
+        assert!(metric.diameter >= 2.0 && whole.epsilon().is_none() && !whole.has_dp(), "{whole}");
+        let card = whole.to_string();
+        // The diameter √8 is 11.3 times the distance: twelve steps of 1.5.
+        for words in ["by a distance of at most 0.25", "11.32 times as far apart", "This is not differential"]
+        {
+            assert!(card.contains(words), "{card}");
+        }
+        let central = Notion::CentralDp(CentralDp::new(1.0, 0.0, Neighbours::ReplaceOne));
+        let mixed = in_sequence(&[near(0.5, 1.0), guarantee(central, Unit::Record)]);
+        assert!(mixed.claims.is_empty(), "{mixed}");
     }
 
     #[test]

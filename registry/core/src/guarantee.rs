@@ -101,6 +101,8 @@ pub enum Notion {
     CentralDp(CentralDp),
     /// Central differential privacy of the output of a shuffler.
     ShuffledDp(ShuffledDp),
+    /// Central differential privacy for values of a record that are near each other.
+    MetricDp(MetricDp),
     /// Lower bound on the error of unbiased reconstruction.
     CramerRao(CramerRao),
     /// Resistance to recovery, in the probably-approximately-correct sense.
@@ -196,6 +198,34 @@ impl CentralDp {
     /// Creates a claim (ε, δ) for this neighbouring relation.
     pub fn new(epsilon: f64, delta: f64, neighbours: Neighbours) -> Self {
         Self { epsilon, delta, neighbours }
+    }
+}
+
+/// Metric privacy: the inequality of [`CentralDp`] for data sets that differ in one record, by an ℓ₂ distance
+/// of at most [`distance`](Self::distance) (Definition 3 of Xiao and Devadas, *Dauntless*, with this metric).
+///
+/// For values at k times this distance, k steps of the inequality give kε and δ·(1 + e^ε + … + e^((k−1)ε)).
+/// Values at opposite ends of the domain may therefore be hidden hardly or not at all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MetricDp {
+    /// ε and δ for two values within the distance, and the neighbouring relation.
+    pub dp: CentralDp,
+    /// Largest ℓ₂ distance τ of two values that the claim is about, in units of the encoded record.
+    pub distance: f64,
+    /// ℓ₂ diameter of the domain of the features, in the same units.
+    pub diameter: f64,
+}
+
+impl MetricDp {
+    /// Creates a claim for values within `distance` of each other, in a domain of this ℓ₂ `diameter`.
+    pub fn new(dp: CentralDp, distance: f64, diameter: f64) -> Self {
+        Self { dp, distance, diameter }
+    }
+
+    /// Diameter of the domain in steps of [`distance`](Self::distance), rounded up.
+    pub fn steps(&self) -> f64 {
+        (self.diameter / self.distance).ceil().max(1.0)
     }
 }
 

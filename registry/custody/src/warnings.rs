@@ -87,6 +87,7 @@ fn stated_dp(claim: &Claim) -> Option<Dp> {
     match &claim.notion {
         Notion::LocalDp(claimed) => dp(claimed.epsilon, claimed.delta, None),
         Notion::CentralDp(claimed) => dp(claimed.epsilon, claimed.delta, None),
+        Notion::MetricDp(claimed) => dp(claimed.dp.epsilon, claimed.dp.delta, None),
         Notion::ShuffledDp(claimed) => dp(claimed.epsilon, claimed.delta, Some(claimed.people)),
         _ => None,
     }

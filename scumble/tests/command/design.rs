@@ -647,3 +647,28 @@ fn a_public_data_set_brings_its_own_schema() {
         "wine.toml already exists; --force replaces it"
     );
 }
+
+/// Metric privacy is no differential privacy, and its card says how far it reaches.
+#[test]
+fn a_claim_within_a_distance_says_what_it_leaves_out() {
+    let files = Files::new();
+    let column = |name: &str| format!("[[column]]\nname = {name:?}\nkind = \"real\"\nlower = 0\nupper = 9\n");
+    files.write("numbers.toml", ["size", "weight", "price"].map(column).concat());
+    let line = "design multiplicative-dp --schema numbers.toml --target price --protect features --epsilon 1 \
+                --delta 1e-6 --set records=400 --output design.json --force";
+    let central = files.run(line);
+    assert!(central.contains("central differential privacy"), "{central}");
+    let metric = files.run(&format!("{line} --set within=0.05"));
+    for words in [
+        "metric privacy (replace one record, by a distance of at most 0.05 of 1.415)",
+        "28.29 times as far apart",
+        "This is not differential privacy",
+    ] {
+        assert!(metric.contains(words), "{words}: {metric}");
+    }
+    let refused = files.refuses(&format!("{line} --set within=0"));
+    assert!(refused.contains("within must be above zero and below"), "{refused}");
+    let levels = line.replace("numbers.toml", "schema.toml");
+    let refused = files.refuses(&format!("{levels} --set within=0.05"));
+    assert!(refused.contains("within needs columns of numbers"), "{refused}");
+}
