@@ -1,5 +1,6 @@
 //! Theorem 2.10 of Farokhi beyond its machine: one noisy table that keeps several linear models.
 
+use super::kernel::{FeatureMap, kernel_accuracy};
 use super::{design, sharp_machine};
 use crate::gains::curve;
 use crate::report::{Evidence, four};
@@ -20,7 +21,7 @@ const MECHANISM: &str = "fisher-correlated";
 
 /// A model that a release keeps, with weight 1 of its penalty.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Model {
+pub(super) enum Model {
     Machine,
     Ridge,
     Huber,
@@ -45,21 +46,38 @@ impl Model {
     }
 }
 
-/// A data set, the models that are learned from it, and the number of its records (`None` for all).
-struct Case {
-    source: &'static str,
-    models: &'static [Model],
-    records: Option<usize>,
+/// A data set, the models that are learned from it, and the number of its records (`None` for all). With
+/// `features`, models learn from as many features of a kernel, and not from the columns.
+pub(super) struct Case {
+    pub source: &'static str,
+    pub models: &'static [Model],
+    pub records: Option<usize>,
+    pub features: Option<usize>,
 }
 
 const CASES: [Case; 6] = [
-    Case { source: "wdbc", models: &[Machine, Ridge, Huber, Logistic, SquaredHinge], records: None },
-    Case { source: "wine", models: &[Machine, Ridge, Huber, Logistic, SquaredHinge], records: None },
-    Case { source: "adult", models: &[Machine, Ridge, Huber, Logistic, SquaredHinge], records: None },
-    Case { source: "diabetes", models: &[Ridge, Huber], records: None },
-    Case { source: "iris", models: &[Softmax], records: None },
+    Case {
+        source: "wdbc",
+        models: &[Machine, Ridge, Huber, Logistic, SquaredHinge],
+        records: None,
+        features: None,
+    },
+    Case {
+        source: "wine",
+        models: &[Machine, Ridge, Huber, Logistic, SquaredHinge],
+        records: None,
+        features: None,
+    },
+    Case {
+        source: "adult",
+        models: &[Machine, Ridge, Huber, Logistic, SquaredHinge],
+        records: None,
+        features: None,
+    },
+    Case { source: "diabetes", models: &[Ridge, Huber], records: None, features: None },
+    Case { source: "iris", models: &[Softmax], records: None, features: None },
     // Ten regressions, each of one digit against the others.
-    Case { source: "mnist", models: &[Ridge], records: Some(4000) },
+    Case { source: "mnist", models: &[Ridge], records: Some(4000), features: None },
 ];
 
 /// Noise variances, in units of R²/p, with the radius R of the domain and the number of columns p.
@@ -83,7 +101,7 @@ struct Outcome {
 }
 
 /// Outcomes of one data set.
-struct Found {
+pub(super) struct Found {
     case: &'static Case,
     /// Number of training records and of columns.
     size: [usize; 2],
@@ -92,6 +110,10 @@ struct Found {
     errors: Vec<f64>,
     /// Outcomes by noise variance, model and trial.
     outcomes: Vec<Vec<Vec<Outcome>>>,
+    /// Scores of a machine with the kernel, and of a linear machine, learned from the columns in the clear.
+    /// Empty if models learn from the columns.
+    pub by_kernel: Vec<f64>,
+    pub by_line: Vec<f64>,
 }
 
 pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
@@ -107,24 +129,33 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
 }
 
 impl Found {
-    fn measure(options: &RunOptions, name: &str, case: &'static Case, trials: usize) -> Result<Self> {
+    pub fn measure(options: &RunOptions, name: &str, case: &'static Case, trials: usize) -> Result<Self> {
         let data = source(case.source)?.load(options.folder)?;
         let (whole, domain) = (data.table.whole()?, data.domain);
         let none = || VARIANCES.iter().map(|_| case.models.iter().map(|_| vec![]).collect()).collect();
-        let mut found = Self { case, size: [0, domain.columns().len()], errors: vec![], outcomes: none() };
+        let size = [0, domain.columns().len()];
+        let mut found =
+            Self { case, size, errors: vec![], outcomes: none(), by_kernel: vec![], by_line: vec![] };
         for trial in 0..trials {
-            let mut randomness = options.randomness(name, &[found.size[1] as u64, trial as u64]);
+            let mut randomness = options.randomness(name, &[size[1] as u64, trial as u64]);
             let mut stream = randomness.streams().stream(0);
             let mut rows: Vec<usize> = (0..whole.len()).collect();
             rows.shuffle(&mut stream);
             rows.truncate(case.records.unwrap_or(rows.len()));
+            let public = case.features.map(|_| rows.split_off(rows.len() - rows.len() / 10));
             let held_out = rows.split_off(rows.len() - (HELD_OUT * rows.len() as f64) as usize);
-            let split =
-                Split { train: whole.select(&rows)?, test: whole.select(&held_out)?, domain: &domain };
-            found.size[0] = split.train.len();
+            let mut split =
+                Split { train: whole.select(&rows)?, test: whole.select(&held_out)?, domain: domain.clone() };
+            if let (Some(count), Some(public)) = (case.features, public) {
+                found.by_kernel.push(kernel_accuracy(&split.train, &split.test)?);
+                found.by_line.push(split.score(&split.fitted(Machine, split.train.records())?));
+                let map = FeatureMap::new(whole.select(&public)?.records(), count, &mut stream)?;
+                split = split.mapped(&map)?;
+            }
+            found.size = [split.train.len(), split.domain.columns().len()];
             let clear = split.models(case, split.train.records())?;
             for (at, factor) in VARIANCES.into_iter().enumerate() {
-                let mechanism = design(options, MECHANISM, &split.parameters(case, factor), &domain)?;
+                let mechanism = design(options, MECHANISM, &split.parameters(case, factor), &split.domain)?;
                 let release = mechanism.release(&split.train, &mut randomness)?;
                 let noise = release.table.records() - split.train.records();
                 let error = noise.iter().map(|x| x * x).sum::<f64>() / noise.nrows() as f64;
@@ -154,13 +185,23 @@ impl Found {
         self.outcomes.iter().flatten().flatten()
     }
 
+    pub fn source(&self) -> &'static str {
+        self.case.source
+    }
+
+    /// Scores of the first model of the release with the largest noise, one for each trial.
+    pub fn kept_scores(&self) -> Vec<f64> {
+        let outcomes = self.outcomes.last().and_then(|models| models.first()).into_iter().flatten();
+        outcomes.map(|outcome| outcome.scores[1]).collect()
+    }
+
     fn words(&self) -> String {
         let models = self.case.models.iter().map(|model| model.names()[1]);
         let models = models.collect::<Vec<_>>().join(", ");
         format!("{} ({} records, {} columns): {models}", self.case.source, self.size[0], self.size[1])
     }
 
-    fn same(&self) -> Finding {
+    pub fn same(&self) -> Finding {
         let change = self.all().map(|outcome| outcome.change).fold(0.0, f64::max);
         let independent = self.outcomes.iter().map(|models| {
             let changes = models.iter().flatten().map(|outcome| outcome.independent_change);
@@ -181,7 +222,7 @@ impl Found {
     }
 
     /// Finding on the gain over independent noise, at the largest noise variance.
-    fn gain(&self) -> Finding {
+    pub fn gain(&self) -> Finding {
         let last = VARIANCES.len() - 1;
         let gains = self.outcomes[last].iter().map(|outcomes| {
             let of = |at: usize| outcomes.iter().map(|outcome| outcome.scores[at]).collect::<Vec<_>>();
@@ -208,13 +249,20 @@ impl Found {
 }
 
 /// Training and test records of one trial.
-struct Split<'d> {
+struct Split {
     train: Table,
     test: Table,
-    domain: &'d RecordDomain,
+    domain: RecordDomain,
 }
 
-impl Split<'_> {
+impl Split {
+    /// Replaces the columns by features of a kernel.
+    fn mapped(&self, map: &FeatureMap) -> Result<Self> {
+        let domain = map.domain(&self.domain)?;
+        let [train, test] = [&self.train, &self.test].map(|table| map.table(table, &domain));
+        Ok(Self { train: train?, test: test?, domain })
+    }
+
     /// Parameters of the mechanism with noise of variance `factor`·R²/p (see [`VARIANCES`]).
     fn parameters(&self, case: &Case, factor: f64) -> Value {
         let keeps: Vec<Value> =
@@ -317,7 +365,7 @@ fn change(before: &Scores, after: &Scores) -> f64 {
     largest(&mut before.iter().zip(&after).map(|(a, b)| a - b)) / largest(&mut before.iter().copied())
 }
 
-fn grid(found: &[Found]) -> Grid {
+pub(super) fn grid(found: &[Found]) -> Grid {
     let header = [
         "data",
         "model",
@@ -368,6 +416,12 @@ fn notes() -> Vec<String> {
 }
 
 fn picture(found: &[Found]) -> Picture {
+    let shown = found.iter().filter(|found| ["wdbc", "wine", "adult"].contains(&found.case.source));
+    gain_of_kept(shown, "One noisy table that keeps linear models, and independent noise of the same size")
+}
+
+/// Picture of the scores with both noises, with one panel for each data set.
+pub(super) fn gain_of_kept<'f>(found: impl IntoIterator<Item = &'f Found>, title: &str) -> Picture {
     let panel = |found: &Found| {
         let model = found.case.models.iter().position(|model| *model == Logistic).unwrap_or(0);
         let scores = |at: usize| {
@@ -386,11 +440,7 @@ fn picture(found: &[Found]) -> Picture {
             ],
         }
     };
-    let shown = found.iter().filter(|found| ["wdbc", "wine", "adult"].contains(&found.case.source));
-    Picture {
-        title: "One noisy table that keeps linear models, and independent noise of the same size".into(),
-        panels: shown.map(panel).collect(),
-    }
+    Picture { title: title.into(), panels: found.into_iter().map(panel).collect() }
 }
 
 #[cfg(test)]
