@@ -24,7 +24,7 @@ const PRINTED: [(usize, [f64; 2]); 5] =
 
 const BY_DIGITS: Budgets = Budgets { symbol: "digits", before: false };
 
-const HIDDEN: [usize; 3] = [300, 200, 100];
+pub(super) const HIDDEN: [usize; 3] = [300, 200, 100];
 
 /// Training settings of a network on the identity matrix.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
@@ -213,7 +213,7 @@ fn secret_map(options: &RunOptions, name: &str, data: &Data, trial: usize) -> Re
 
 /// Accuracy of one-against-all ridge regression on the identity matrix. All classes are equally frequent, so
 /// subtracting their frequencies from the labels does not change which score is largest.
-fn by_ridge(map: &SecretMap, data: &Data) -> Result<f64> {
+pub(super) fn by_ridge(map: &SecretMap, data: &Data) -> Result<f64> {
     let (classes, truth): (Array1<usize>, Array1<usize>) =
         (classes_of(&data.train).into(), classes_of(&data.test).into());
     let outputs = classes.iter().max().map_or(1, |most| most + 1);

@@ -72,6 +72,7 @@ fn without_a_name_it_lists_them() {
         "dauntless/table-2",
         "dauntless/table-3",
         "dauntless/theorem-5",
+        "dauntless/transfer",
         "fisher-svm/distance",
         "fisher-svm/figure-3",
         "fisher-svm/figure-4",
