@@ -174,7 +174,7 @@ impl Rule {
 
 /// All rules.
 #[cfg(test)]
-pub(crate) const ALL: [Rule; 73] = [
+pub(crate) const ALL: [Rule; 74] = [
     GAINS,
     CLAIMED_GAIN,
     SAME_NUMBER,
@@ -199,6 +199,7 @@ pub(crate) const ALL: [Rule; 73] = [
     SAME_MACHINE,
     SAME_MODELS,
     AS_ITS_KERNEL,
+    FULL_NOISE_SAVES,
     IN_PRINTED_DIGITS,
     NEARER_EACH_TIME,
     AMONG_DRAWS,
@@ -311,6 +312,8 @@ pub(crate) const NOTHING_RECOVERED: Rule = Rule::ours("the share of recovered im
 pub(crate) const SAME_LINE: Rule = Rule::holds("the largest change of a coefficient", Bound::Below(1e-6));
 pub(crate) const SAME_MACHINE: Rule =
     Rule::holds("the largest change of a coefficient, as a share of the largest one,", Bound::Below(1e-6));
+pub(crate) const FULL_NOISE_SAVES: Rule =
+    Rule::ours("the largest share of the objective that is saved, in percent,", Bound::Above(1.0));
 pub(crate) const AS_ITS_KERNEL: Rule =
     Rule::near("the accuracy less that of the machine with the kernel itself, in points,", 2.0);
 pub(crate) const SAME_MODELS: Rule = Rule::holds(

@@ -27,6 +27,11 @@ const NAME: &str = "fisher-bounded";
 /// ([`Weights`]), and λ weights the noise's mean square against its Fisher information. The label is released
 /// in the clear.
 ///
+/// The noise is independent in every column. For a matrix Π that is not diagonal, ϑᵢ is 1/(Π⁻¹)ᵢᵢ. This noise
+/// minimises Tr(Π⁻¹I) + λ·Tr(V) among all independent noise, for its Fisher information I and its second
+/// moments V, because I is diagonal. The minimum over all noise in a box is a
+/// [`BoxGroundState`](scumble_schrodinger::BoxGroundState), which is feasible in a few dimensions.
+///
 /// The noise of a column is drawn on a lattice, from a table of integer weights. The claimed δ(ε) is that of
 /// these tables for two records at opposite ends of the domain. For δ = 0 there is no finite ε, because the
 /// support of bounded noise moves with the record (errata F5). Often there is no finite ε for a positive δ
@@ -109,12 +114,7 @@ impl State {
             let nearest = nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
             return Err(refused(format!("ranges: there is no encoded column {name:?}{nearest}")));
         }
-        let Weighting::Diagonal(weights) = Weighting::new(NAME, self.weights.as_ref(), names)? else {
-            return Err(Error::not_applicable(
-                NAME,
-                "noise with bounds needs a diagonal Π, which is one weight per column",
-            ));
-        };
+        let weights = Weighting::new(NAME, self.weights.as_ref(), names)?.independent();
         let mut columns = vec![];
         for (at, factor) in domain.features().factors() {
             let bounds = match *factor {
@@ -184,10 +184,11 @@ impl FisherBounded {
     /// gives no noise. The guarantee claims ε at δ = `delta`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless λ ≥ 0, if a weight is not positive, or if a range of released values is
-    /// inverted or does not reach beyond the domain. [`Error::NotApplicable`] if there is no feature, if a
-    /// feature is neither a number between bounds nor a level of a category, if the weight matrix Π
-    /// ([`Weights`]) is not diagonal, or if δ is zero.
+    /// [`Error::Parameter`] unless λ ≥ 0, or if the weight matrix Π ([`Weights`]) is not positive definite.
+    /// Also [`Error::Parameter`] if the columns of a category differ in weight or range, or if a range of
+    /// released values is inverted or does not reach beyond the domain. [`Error::NotApplicable`] if there is
+    /// no feature, if a feature is neither a number between bounds nor a level of a category, or if δ is
+    /// zero.
     pub fn with_lambda(
         domain: RecordDomain,
         weights: Option<Weights>,
@@ -224,8 +225,7 @@ impl FisherBounded {
             scales.fold((f64::INFINITY, 0.0_f64), |(a, b), (c, d)| (a.min(c), b.max(d)));
         // The noise of the first candidate is slightly narrower than the Gaussian noise that meets this
         // budget.
-        let spread =
-            Weighting::new(NAME, weights.as_ref(), domain.columns())?.spread(domain.features()).value;
+        let spread = spread(weights.as_ref(), &domain)?;
         let (mut lambda, least) =
             ((0.8 * gaussian_scale(spread, budget)).max(narrowest).powi(-4), widest.powi(-4));
         let (mut best, mut found) = (1.0_f64, None);
@@ -396,9 +396,17 @@ struct Parameters {
     ranges: Option<BTreeMap<String, (f64, f64)>>,
     /// λ ≥ 0, the weight of the noise's mean square relative to its Fisher information.
     lambda: Option<f64>,
-    /// Diagonal of Π, the weight matrix of errors: an object that maps encoded columns to weights ϑ > 0;
-    /// other columns have 1.
-    weights: Option<BTreeMap<String, f64>>,
+    /// Π, the weight matrix of errors: an object that maps encoded columns to weights ϑ > 0 (other columns
+    /// have 1), or the rows of the whole matrix. The noise is independent in every column: the best
+    /// independent noise for Π.
+    weights: Option<Weights>,
+}
+
+/// Largest distance between two records of `domain`, after each column is multiplied by ϑ^{1/4}, where ϑ is
+/// its weight.
+fn spread(weights: Option<&Weights>, domain: &RecordDomain) -> Result<f64> {
+    let independent = Weighting::new(NAME, weights, domain.columns())?.independent();
+    Ok(Weighting::Diagonal(independent).spread(domain.features()).value)
 }
 
 /// Standard deviation of the Gaussian noise that meets `budget` for two records at distance `spread`. The
@@ -418,13 +426,12 @@ fn design(parameters: Parameters, brief: &Brief) -> Result<FisherBounded> {
     let Parameters { beyond, ranges, lambda, weights } = parameters;
     let ranges = ranges.unwrap_or_default();
     let reach_beyond = |beyond: f64| Reach { beyond, ranges: ranges.clone() };
-    let (domain, weights) = (brief.domain.clone(), weights.map(Weights::Columns));
+    let domain = brief.domain.clone();
     let Some(lambda) = lambda else {
         // Let σ be the standard deviation of the Gaussian noise that meets the budget. Bounds that reach only
         // 2σ beyond the domain are too narrow to meet the budget. Bounds that reach 30σ beyond the domain are
         // wide enough.
-        let weighting = Weighting::new(NAME, weights.as_ref(), domain.columns())?;
-        let least = gaussian_scale(weighting.spread(domain.features()).value, brief.budget) / widest(&domain);
+        let least = gaussian_scale(spread(weights.as_ref(), &domain)?, brief.budget) / widest(&domain);
         let mut widths = match beyond {
             Some(beyond) => vec![beyond],
             None => (0..24)
@@ -603,6 +610,34 @@ mod tests {
         }
     }
 
+    /// Independent noise for a full Π has the weights 1/(Π⁻¹)ᵢᵢ, and no other weights have a smaller
+    /// objective.
+    #[test]
+    fn a_full_matrix_takes_the_best_independent_noise() {
+        let (rho, lambda) = (0.6, 2.0);
+        let full = Weights::Matrix(vec![vec![1.0, rho], vec![rho, 4.0]]);
+        let inverse = [4.0, 1.0].map(|entry| entry / (4.0 - rho * rho));
+        let at =
+            |weights| FisherBounded::with_lambda(numbers(2), Some(weights), wide(), lambda, 1e-6).unwrap();
+        let of = |weights: [f64; 2]| {
+            let named = ["x1", "x2"].map(str::to_owned).into_iter().zip(weights).collect();
+            at(Weights::Columns(named))
+        };
+        let variances = |mechanism: &FisherBounded| mechanism.noise().feature_variance().unwrap();
+        let objective = |mechanism: &FisherBounded| {
+            let noise = mechanism.noise.as_ref().unwrap();
+            let information = noise.information().into_iter().zip(inverse).map(|(i, weight)| i * weight);
+            information.sum::<f64>() + lambda * variances(mechanism).iter().sum::<f64>()
+        };
+        let best = at(full);
+        for (one, other) in variances(&best).iter().zip(variances(&of(inverse.map(f64::recip)))) {
+            assert!((one / other - 1.0).abs() < 1e-9, "{one} and {other}");
+        }
+        for weights in [[1.0, 4.0], [1.0, 1.0], [0.5, 6.0]] {
+            assert!(objective(&best) < objective(&of(weights)), "{weights:?}");
+        }
+    }
+
     #[test]
     fn what_cannot_be_designed_is_refused_in_words() {
         let brief = |epsilon, delta| Brief::new(numbers(2), budget(epsilon, delta));
@@ -614,7 +649,8 @@ mod tests {
             (json!({"lambda": 1.0, "weights": {"x1": 0.0}}), &free, "above zero"),
             (json!({"lambda": 0.0}), &brief(1.0, 1e-6), "ε = inf"),
             (json!({"lambda": 1.0}), &brief(f64::INFINITY, 0.0), "δ = 0"),
-            (json!({"weights": [[1.0]]}), &free, "parameters"),
+            (json!({"weights": [[1.0]]}), &free, "2 rows of 2 values"),
+            (json!({"weights": [[1.0, 2.0], [2.0, 1.0]]}), &free, "positive definite"),
         ] {
             let refused = FISHER_BOUNDED.design(&parameters, brief).unwrap_err().to_string();
             assert!(refused.contains(word), "{parameters}: {refused}");

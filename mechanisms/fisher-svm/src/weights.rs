@@ -104,6 +104,22 @@ impl Weighting {
         }
     }
 
+    /// Weight ϑᵢ = 1/(Π⁻¹)ᵢᵢ of each column (d values): the diagonal of a diagonal Π.
+    ///
+    /// Noise that is independent in every column has a diagonal Fisher information I. Let V be its second
+    /// moments. Its objective Tr(Π⁻¹I) + λ·Tr(V) is then the sum of the objectives Iᵢᵢ/ϑᵢ + λ·Vᵢᵢ of all
+    /// columns. For any Π, the best independent noise is therefore that of the diagonal matrix of these
+    /// weights.
+    pub(crate) fn independent(&self) -> Vec<f64> {
+        match self {
+            Self::Diagonal(weights) => weights.clone(),
+            Self::Full(powers) => {
+                let inverse = powers.minus_half.outer_iter().map(|row| row.dot(&row));
+                inverse.map(f64::recip).collect()
+            }
+        }
+    }
+
     /// The diagonal of Π^{1/2} (d values).
     pub(crate) fn half_diagonal(&self) -> Vec<f64> {
         match self {

@@ -6,6 +6,7 @@ mod data;
 mod distance;
 mod example;
 mod fitness;
+mod full_weights;
 mod guesses;
 mod kernel;
 mod kernel_machines;
@@ -36,7 +37,7 @@ pub(super) const ASSESSMENT: &str = "All figures but Figure 2 hold. Gaussian noi
     records. A machine then learns far more (93 % of tumours instead of 76).";
 
 /// Results of this paper, sorted by name.
-pub(super) const RESULTS: [Reproduction; 11] = [
+pub(super) const RESULTS: [Reproduction; 12] = [
     Reproduction {
         name: "fisher-svm/distance",
         about: "Propositions 2.3 and 2.11: movement of a learned model, by noise and by number of records",
@@ -135,6 +136,18 @@ pub(super) const RESULTS: [Reproduction; 11] = [
             data: "Closed form, no data.",
         },
         run: regions::run,
+    },
+    Reproduction {
+        name: "fisher-svm/full-weights",
+        about: "noise in a box for a full weight matrix Π, and independent noise",
+        paper: PAPER,
+        settings: Settings {
+            paper: "Theorem 2.6 is for any Π. Its examples have diagonal matrices.",
+            ours: "Correlation matrices of the first 2 to 5 columns as Π, noise between −1 and 1, three \
+                values of λ.",
+            data: "All records of wdbc, wine and diabetes.",
+        },
+        run: full_weights::run,
     },
     Reproduction {
         name: "fisher-svm/guesses",

@@ -80,6 +80,7 @@ fn without_a_name_it_lists_them() {
         "fisher-svm/figure-6",
         "fisher-svm/figure-7",
         "fisher-svm/figures-1-and-2",
+        "fisher-svm/full-weights",
         "fisher-svm/guesses",
         "fisher-svm/kernel-machines",
         "fisher-svm/linear-models",
