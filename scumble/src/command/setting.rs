@@ -112,7 +112,7 @@ fn check_path(plugin: &Plugin, path: &[&str]) -> Result<(), Error> {
         let known = properties(&root, schema);
         schema = match known.get(name) {
             Some(schema) => schema,
-            None if at > 0 && known.is_empty() && holds_any_names(schema) => return Ok(()),
+            None if at > 0 && known.is_empty() && holds_any_names(&root, schema) => return Ok(()),
             None => {
                 let nearest = nearest_name(name, known.into_keys());
                 let from_above = |name: &str| [&path[..at], &[name]].concat().join(".");
@@ -130,31 +130,42 @@ fn check_path(plugin: &Plugin, path: &[&str]) -> Result<(), Error> {
 /// Collects the properties of an object schema, including referenced and alternative schemas in `root`.
 fn properties<'s>(root: &'s Value, schema: &'s Value) -> BTreeMap<&'s str, &'s Value> {
     let own = schema["properties"].as_object().into_iter().flatten();
-    let referred = schema["$ref"].as_str().and_then(|place| root.pointer(place.strip_prefix('#')?));
-    let variants =
-        ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|keyword| schema[keyword].as_array()).flatten();
-    let elsewhere = referred.into_iter().chain(variants).flat_map(|part| properties(root, part));
+    let elsewhere = elsewhere(root, schema).flat_map(|part| properties(root, part));
     own.map(|(name, schema)| (name.as_str(), schema)).chain(elsewhere).collect()
 }
 
-/// Returns true if the schema allows any names in an object, such as names of columns.
-fn holds_any_names(schema: &Value) -> bool {
+/// Schemas in `root` that `schema` refers to, or combines.
+fn elsewhere<'s>(root: &'s Value, schema: &'s Value) -> impl Iterator<Item = &'s Value> {
+    let referred = schema["$ref"].as_str().and_then(|place| root.pointer(place.strip_prefix('#')?));
+    let variants =
+        ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|keyword| schema[keyword].as_array()).flatten();
+    referred.into_iter().chain(variants)
+}
+
+/// Returns true if the schema, or one that it refers to or combines, allows any names in an object, such as
+/// names of columns.
+fn holds_any_names(root: &Value, schema: &Value) -> bool {
     let others = &schema["additionalProperties"];
-    *schema == Value::Bool(true) || *others == Value::Bool(true) || others.is_object()
+    *schema == Value::Bool(true)
+        || *others == Value::Bool(true)
+        || others.is_object()
+        || elsewhere(root, schema).any(|part| holds_any_names(root, part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::classic::LAPLACE;
-    use crate::fisher_svm::FISHER_BOUNDED;
+    use crate::fisher_svm::{FISHER_BOUNDED, FISHER_GAUSSIAN};
     use crate::vlm::VLM;
 
     /// Returns the parameters of `plugins` after the settings in `texts`. A setting without a name applies to
     /// the first `unnamed` plugins.
     fn settled(plugins: &[Plugin], unnamed: usize, texts: &[&str]) -> Result<Vec<Value>, String> {
         let mut registry = Registry::default();
-        [LAPLACE, FISHER_BOUNDED, VLM].into_iter().for_each(|plugin| registry.add(plugin).unwrap());
+        [LAPLACE, FISHER_BOUNDED, FISHER_GAUSSIAN, VLM]
+            .into_iter()
+            .for_each(|plugin| registry.add(plugin).unwrap());
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let mut all = vec![Value::Null; plugins.len()];
         let mut mechanisms: Vec<Settable> = plugins
@@ -179,9 +190,13 @@ mod tests {
         let texts = ["volunteers={\"epsilon\":1,\"epochs\":2}", "volunteers.epochs=3"];
         let expected = json!({ "volunteers": { "epsilon": 1, "epochs": 3 } });
         assert_eq!(settled(&[VLM], 1, &texts).unwrap(), [expected]);
-        // Columns may have any names.
-        let weights = settled(&[FISHER_BOUNDED], 1, &["weights.body size=2"]).unwrap();
-        assert_eq!(weights, [json!({ "weights": { "body size": 2 } })]);
+        // Columns may have any names, also in a parameter that may be a matrix instead.
+        for plugin in [FISHER_BOUNDED, FISHER_GAUSSIAN] {
+            let weights = settled(&[plugin], 1, &["weights.body size=2"]).unwrap();
+            assert_eq!(weights, [json!({ "weights": { "body size": 2 } })]);
+        }
+        let ranges = settled(&[FISHER_BOUNDED], 1, &["ranges.size=[0,3]"]).unwrap();
+        assert_eq!(ranges, [json!({ "ranges": { "size": [0, 3] } })]);
     }
 
     #[test]
