@@ -521,15 +521,20 @@ fn several_tasks_are_added_with_their_weights() {
     {
         files.write(file, format!("{header}{rows}"));
     }
-    let line = "design task-aware-linear --schema schema.toml --epsilon 2 --volunteers data.csv \
-                --volunteers-are public --output design.json --force";
-    let state = |tasks: &str| -> Value {
-        files.run(&format!("{line} {tasks}"));
+    let line = "--schema schema.toml --epsilon 2 --volunteers data.csv --volunteers-are public --output \
+                design.json --force";
+    let state = |mechanism: &str, tasks: &str| -> Value {
+        files.run(&format!("design {mechanism} {line} {tasks}"));
         serde_json::from_str::<Value>(&files.read("design.json")).unwrap()["state"].clone()
     };
-    let several = state("--task-matrix one.csv --task-weight 4 --task-matrix other.csv --task-weight 1");
-    assert_eq!(several, state("--task-matrix both.csv"));
-    assert_ne!(several, state("--task-matrix one.csv --task-matrix other.csv"));
+    let trained = "task-aware-gradient --set latent_dim=1 --set training.steps=20";
+    for mechanism in ["task-aware-linear", trained] {
+        let state = |tasks: &str| state(mechanism, tasks);
+        let several = state("--task-matrix one.csv --task-weight 4 --task-matrix other.csv --task-weight 1");
+        assert_eq!(several, state("--task-matrix both.csv"));
+        assert_ne!(several, state("--task-matrix one.csv --task-matrix other.csv"));
+    }
+    let line = format!("design task-aware-linear {line}");
     let refused =
         files.refuses(&format!("{line} --task-matrix one.csv --task-matrix other.csv --task-weight 4"));
     assert_eq!(refused, "--task-weight is given 1 times for 2 --task-matrix; give it once for each");
