@@ -46,6 +46,8 @@ use scumble_datasets as datasets;
 use scumble_kkt as kkt;
 use scumble_linear as linear;
 use scumble_neural as neural;
+use scumble_schrodinger as schrodinger;
+use scumble_svm as svm;
 use scumble_task_aware::sensitivity;
 // Results design these mechanisms by name only. The linker drops a crate that no code names.
 use scumble_fisher_svm as _;
@@ -103,6 +105,12 @@ pub enum Error {
     /// A classifier that cannot be fitted.
     #[error(transparent)]
     Classifier(#[from] classifier::Error),
+    /// A support vector machine that cannot be fitted.
+    #[error(transparent)]
+    Svm(#[from] svm::Error),
+    /// A ground state that is not found.
+    #[error(transparent)]
+    GroundState(#[from] schrodinger::Error),
     /// An error of privacy accounting, such as an accuracy ceiling that does not exist.
     #[error(transparent)]
     Accounting(#[from] accounting::Error),

@@ -2,10 +2,10 @@
 //! layer has transformed, dense or a convolution.
 
 use super::data::{Data, classes_of};
-use super::{chart, percent, point};
-use crate::report::{Evidence, Finding, Grid};
+use super::mixing::{PHOTOGRAPHS, part};
+use super::{against_others, chart, percent, point, share_alike};
+use crate::report::{Evidence, Grid};
 use crate::rules::{self, Rule};
-use crate::trials::Mean;
 use crate::{Result, RunOptions};
 use ndarray::{Array1, Array2};
 use rand::Rng;
@@ -21,8 +21,6 @@ use serde_json::json;
 const SIDE: usize = 32;
 /// Number of colours of a pixel.
 const COLOURS: usize = 3;
-/// Number of training photographs. The other 10,000 are the test photographs.
-const PHOTOGRAPHS: usize = 40_000;
 /// Number of filters of the secret convolution, with windows of 3 × 3 pixels. The result has 30 × 30 × 4
 /// numbers, about as many as the photograph.
 const FILTERS: usize = 4;
@@ -153,12 +151,12 @@ fn accuracy(case: Case, [train, test]: [&Photographs; 2], epochs: usize, stream:
     let start = Network::new(case.architecture(classes), Initialisation::He, stream.r#gen())?;
     let examples = Examples { records: seen.view(), loss: Loss::CrossEntropy(train.classes.view()) };
     let network = training.fit(&start, examples, None, |_| ())?;
-    Ok(super::share_alike(&network.classify(tested.view())?, &test.classes))
+    Ok(share_alike(&network.classify(tested.view())?, &test.classes))
 }
 
 pub(super) fn appendix_a_3(options: &RunOptions, name: &'static str) -> Result<Evidence> {
     let data = Data::load(options, "cifar10")?.held_out(PHOTOGRAPHS)?;
-    let data = super::mixing::part(options, name, data, [600, 300])?;
+    let data = part(options, name, data, [600, 300])?;
     let [train, test] = [&data.train, &data.test].map(Photographs::of);
     let (trials, epochs) = (options.trainings(), if options.quick { 2 } else { 10 });
     (options.on_start)((CASES.len() * trials) as u64);
@@ -183,21 +181,7 @@ pub(super) fn appendix_a_3(options: &RunOptions, name: &'static str) -> Result<E
         CASES.into_iter().map(|case| Ok((case, measured(case)?))).collect::<Result<_>>()?;
     let of = |case: Case| found.iter().find(|(other, _)| *other == case).map_or(&[][..], |(_, found)| found);
     let finding = |what: &str, paper: &str, [one, other]: [Case; 2], rule: &Rule| {
-        let gap = Mean::from_differences(of(one), of(other));
-        Finding {
-            what: what.into(),
-            paper: paper.into(),
-            ours: format!(
-                "{:+.1} ± {:.1} points ({} against {} %)",
-                100.0 * gap.value,
-                100.0 * gap.error,
-                percent(of(one)),
-                percent(of(other))
-            ),
-            value: Some(100.0 * gap.value),
-            decision: rule.on(100.0 * gap.value),
-            why: String::new(),
-        }
+        against_others(what.into(), (paper.into(), 0.0), rule, [of(one), of(other)], String::new())
     };
     Ok(Evidence {
         trials,

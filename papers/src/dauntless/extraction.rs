@@ -238,7 +238,7 @@ fn unusable(problem: &str) -> Error {
 }
 
 fn network(epochs: usize, hidden: Vec<usize>, options: &RunOptions, trial: usize) -> ClassifierParams {
-    let seed = options.seed.wrapping_mul(1000).wrapping_add(trial as u64);
+    let seed = super::seed_of(options, trial);
     ClassifierParams::default().hidden(hidden).epochs(epochs).seed(seed)
 }
 

@@ -5,10 +5,9 @@ use super::data::Data;
 use super::iterations;
 use super::mixtures::{BATCH, HIDDEN, Leaves, MOST_CONDITION, Row, Run, annealed, row};
 use super::within::{self, Within};
-use super::{against_printed, chart, percent, point};
+use super::{against_others, against_printed, chart, percent, point};
 use crate::report::{Evidence, Finding, Grid};
 use crate::rules::{self, Agreement, Rule};
-use crate::trials::Mean;
 use crate::{Picture, Result, RunOptions};
 
 use serde_json::json;
@@ -51,9 +50,10 @@ const ALMOST_ORTHOGONAL: usize = 64;
 /// has some hundred steps.
 const EPOCHS_OF_FEW: usize = 300;
 
-/// Number of training photographs in Table 3. The other 10,000 of the 50,000 training photographs are the
-/// test photographs, because the data set here has only 1,017 of the 10,000 test photographs.
-const PHOTOGRAPHS: usize = 40_000;
+/// Number of training photographs in Table 3 and Appendix A.3. The other 10,000 of the 50,000 training
+/// photographs are the test photographs, because the data set here has only 1,017 of the 10,000 test
+/// photographs.
+pub(super) const PHOTOGRAPHS: usize = 40_000;
 
 /// A row with its number of samples, and the accuracies of its trials.
 struct Found {
@@ -166,22 +166,14 @@ impl Run<'_> {
     fn cost_finding(&self, Found { row, shares, .. }: &Found, found: &[Found]) -> Option<Finding> {
         let is_mixed = |other: &&Found| other.row.leaves == Leaves::Mixed && other.row.times == row.times;
         let mixed = found.iter().find(is_mixed).filter(|_| row.is_transformed())?;
-        let gap = Mean::from_differences(shares, &mixed.shares);
         let printed = row.printed - mixed.row.printed;
-        Some(Finding {
-            what: format!("{}, against mixing alone", self.row_label(row)),
-            paper: format!("{printed:+.1} points"),
-            ours: format!(
-                "{:+.1} ± {:.1} points ({} against {} %)",
-                100.0 * gap.value,
-                100.0 * gap.error,
-                percent(shares),
-                percent(&mixed.shares)
-            ),
-            value: Some(100.0 * gap.value),
-            decision: rules::COST_AS_PRINTED.on(100.0 * gap.value - printed),
-            why: self.why(),
-        })
+        Some(against_others(
+            format!("{}, against mixing alone", self.row_label(row)),
+            (format!("{printed:+.1} points"), printed),
+            &rules::COST_AS_PRINTED,
+            [shares, &mixed.shares],
+            self.why(),
+        ))
     }
 
     /// Adds the accuracy after twice the epochs to a finding with the verdict `Differs`, in the full variant.

@@ -160,7 +160,7 @@ impl Run<'_> {
         trial: usize,
         standardized: bool,
     ) -> Result<ValidClassifierParams> {
-        let seed = self.options.seed.wrapping_mul(1000).wrapping_add(trial as u64);
+        let seed = super::seed_of(self.options, trial);
         Ok(ClassifierParams::default()
             .hidden(HIDDEN.to_vec())
             .epochs(epochs)

@@ -17,7 +17,7 @@ mod within;
 use super::report::Finding;
 use super::rules::Rule;
 use super::trials::Mean;
-use super::{CurvePoint, Layer, Marks, Panel, Picture, Reproduction, Scale, Settings};
+use super::{CurvePoint, Layer, Marks, Panel, Picture, Reproduction, RunOptions, Scale, Settings};
 use ndarray::Array1;
 use scumble_core::Target;
 
@@ -223,6 +223,37 @@ fn against_printed(
         ours: format!("{} %", percent(shares)),
         value: Some(value),
         decision: rule.on((value - printed) / unit),
+        why,
+    }
+}
+
+/// Random seed of the trainings in a trial.
+fn seed_of(options: &RunOptions, trial: usize) -> u64 {
+    options.seed.wrapping_mul(1000).wrapping_add(trial as u64)
+}
+
+/// Finding on the mean difference of accuracies `shares` from `others`, in points. `rule` decides by the
+/// difference from `printed`, in points.
+fn against_others(
+    what: String,
+    (paper, printed): (String, f64),
+    rule: &Rule,
+    [shares, others]: [&[f64]; 2],
+    why: String,
+) -> Finding {
+    let gap = Mean::from_differences(shares, others);
+    let value = 100.0 * gap.value;
+    Finding {
+        what,
+        paper,
+        ours: format!(
+            "{value:+.1} ± {:.1} points ({} against {} %)",
+            100.0 * gap.error,
+            percent(shares),
+            percent(others)
+        ),
+        value: Some(value),
+        decision: rule.on(value - printed),
         why,
     }
 }

@@ -234,7 +234,7 @@ fn trained(
 ) -> Result<[f64; 2]> {
     let (classes, truth): (Array1<usize>, Array1<usize>) =
         (classes_of(&data.train).into(), classes_of(&data.test).into());
-    let seed = options.seed.wrapping_mul(1000).wrapping_add(trial as u64);
+    let seed = super::seed_of(options, trial);
     let params = ClassifierParams::default()
         .hidden(HIDDEN.to_vec())
         .epochs(effort.plain_epochs)

@@ -18,8 +18,8 @@ use scumble_dauntless::{Improvement, PerfectSecrecy};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Number of private digits, and of public digits.
-const EACH: [usize; 2] = [10_000, 10_000];
+/// Largest number of private digits, and of public digits.
+const EACH: usize = 10_000;
 
 /// Accuracies of one trial on private test digits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,8 +41,8 @@ const KINDS: [&str; 2] = ["as public digits", "pixels in another order"];
 /// Measures one trial. In kind 1, the pixels of all private digits have another, random order.
 fn trial(data: &Data, kind: usize, seed: u64, stream: &mut Stream) -> Result<Outcome> {
     let [public, private] = data.parted(0.5, stream)?;
-    let first = |table: &Table, most: usize| table.select(&(0..most.min(table.len())).collect::<Vec<_>>());
-    let (private, public) = (first(&private, EACH[0])?, first(&public, EACH[1])?);
+    let first = |table: &Table| table.select(&(0..EACH.min(table.len())).collect::<Vec<_>>());
+    let (private, public) = (first(&private)?, first(&public)?);
     let mut order: Vec<usize> = (0..data.domain.columns().len()).collect();
     if kind == 1 {
         order.shuffle(stream);
@@ -93,7 +93,7 @@ pub(super) fn transfer(options: &RunOptions, name: &'static str) -> Result<Evide
                 "of": name, "kind": KINDS[kind], "trial": number, "records": data.train.len(),
                 "seed": options.seed
             });
-            let seed = options.seed.wrapping_mul(1000).wrapping_add(number as u64);
+            let seed = super::seed_of(options, number);
             let found = options.once(&store, &words, || {
                 let draw = [kind as u64, number as u64];
                 let mut stream = options.randomness(name, &draw).streams().stream(0);
@@ -105,6 +105,7 @@ pub(super) fn transfer(options: &RunOptions, name: &'static str) -> Result<Evide
         (0..trials).map(one).collect()
     };
     let found = [measured(0)?, measured(1)?];
+    let each = EACH.min(data.train.len() / 2);
     let of = |kind: usize, which: fn(&Outcome) -> f64| found[kind].iter().map(which).collect::<Vec<f64>>();
     let columns: [Column; 3] = [
         ("public model, no map", |found| found.directly),
@@ -139,11 +140,11 @@ pub(super) fn transfer(options: &RunOptions, name: &'static str) -> Result<Evide
             }),
         )],
         notes: vec![format!(
-            "There are {} private and {} public training digits. The secret map T of perfect-secrecy (v = 1) \
-             maps each private digit to a random public digit of the same class. The release has public \
-             digits and private labels, so perfect secrecy holds as for the identity matrix. A network with \
-             layers of {HIDDEN:?} learns from the public digits, and the owner applies it after T.",
-            EACH[0], EACH[1]
+            "There are {each} private and {each} public training digits. The secret map T of perfect-secrecy \
+             (v = 1) maps each private digit to a random public digit of the same class. The release has \
+             public digits and private labels, so perfect secrecy holds as for the identity matrix. A \
+             network with layers of {HIDDEN:?} learns from the public digits, and the owner applies it after \
+             T."
         )],
         picture: chart(
             "Private digits mapped to public digits",

@@ -50,17 +50,16 @@ fn correlations(options: &RunOptions, of: &str, columns: usize) -> Result<Array2
 /// Share of the objective of independent noise that the best noise for `weights` saves, in percent. `None` if
 /// the solver does not converge.
 fn saved(weights: &Array2<f64>, lambda: f64) -> Result<Option<f64>> {
-    let failed = |problem: Unsolved| Error::shape(problem.to_string());
     let inverse = solve(weights, &Array2::eye(weights.nrows()))
         .ok_or_else(|| Error::shape("the correlation matrix is not positive definite"))?;
     let mut independent = 0.0;
     for entry in inverse.diag() {
-        independent += GroundState::new(lambda, entry.recip(), BOUNDS.0, BOUNDS.1).map_err(failed)?.mu();
+        independent += GroundState::new(lambda, entry.recip(), BOUNDS.0, BOUNDS.1)?.mu();
     }
     match BoxGroundState::new(lambda, weights.view(), &vec![BOUNDS; weights.nrows()], TOLERANCE) {
         Ok(state) => Ok(Some(100.0 * (1.0 - state.mu() / independent))),
         Err(Unsolved::NotConverged { .. }) => Ok(None),
-        Err(problem) => Err(failed(problem).into()),
+        Err(problem) => Err(problem.into()),
     }
 }
 

@@ -64,9 +64,8 @@ pub(super) fn kernel_accuracy(train: &Table, test: &Table) -> Result<f64> {
     let (Target::Class(classes), Target::Class(truth)) = (train.target(), test.target()) else {
         return Ok(f64::NAN);
     };
-    let machine = KernelSvmParams::default()
-        .fit(&DatasetBase::new(train.records().clone(), classes.clone()))
-        .map_err(|problem| scumble_core::Error::shape(problem.to_string()))?;
+    let machine =
+        KernelSvmParams::default().fit(&DatasetBase::new(train.records().clone(), classes.clone()))?;
     let found = machine.predict(test.records());
     let right = found.iter().zip(truth).filter(|(found, truth)| found == truth).count();
     Ok(100.0 * right as f64 / test.len() as f64)

@@ -1,6 +1,6 @@
 //! Theorem 2.10 of Farokhi for machines with a Gaussian kernel, through a finite feature map.
 
-use super::linear_models::{Case, Found, Model, gain_of_kept, grid};
+use super::linear_models::{Case, Found, Model, gain_of_kept, grid, mean};
 use crate::report::{Evidence, Finding};
 use crate::rules;
 use crate::trials::Mean;
@@ -41,11 +41,6 @@ pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> 
         ],
         picture: gain_of_kept(&found, "One noisy table that keeps machines with a Gaussian kernel"),
     })
-}
-
-fn mean(values: &[f64]) -> String {
-    let Mean { value, error } = Mean::from_values(values);
-    format!("{value:.1} ± {error:.1}")
 }
 
 /// Finding on the accuracy of the kept machine, against a machine with the kernel itself.

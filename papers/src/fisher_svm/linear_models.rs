@@ -365,6 +365,12 @@ fn change(before: &Scores, after: &Scores) -> f64 {
     largest(&mut before.iter().zip(&after).map(|(a, b)| a - b)) / largest(&mut before.iter().copied())
 }
 
+/// Formats a mean with its standard error.
+pub(super) fn mean(values: &[f64]) -> String {
+    let Mean { value, error } = Mean::from_values(values);
+    format!("{value:.1} ± {error:.1}")
+}
+
 pub(super) fn grid(found: &[Found]) -> Grid {
     let header = [
         "data",
@@ -381,8 +387,7 @@ pub(super) fn grid(found: &[Found]) -> Grid {
             let largest = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).fold(0.0, f64::max);
             let score = |at: usize| {
                 let scores: Vec<f64> = outcomes.iter().map(|outcome| outcome.scores[at]).collect();
-                let Mean { value, error } = Mean::from_values(&scores);
-                format!("{value:.1} ± {error:.1}")
+                mean(&scores)
             };
             vec![
                 found.case.source.to_owned(),

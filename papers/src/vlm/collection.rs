@@ -391,7 +391,7 @@ impl Run<'_> {
         let shared = match first.by {
             By::Learned(central) => {
                 // All mechanisms of a trial have the same volunteers, initial weights and order of records.
-                let seed = self.options.seed.wrapping_mul(1_000_003).wrapping_add(first.trial as u64);
+                let seed = super::seed_of(self.options, first.trial);
                 Some(self.plan.model.learned(&people.domain, people.volunteers.clone(), central, seed)?)
             }
             By::Direct => None,

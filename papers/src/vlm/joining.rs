@@ -2,7 +2,7 @@
 //! party has in the clear.
 
 use super::sharing::{Model, Shared, classes_of};
-use super::{SEEDED, curve, panel, percent, shown};
+use super::{SEEDED, curve, panel, percent, seed_of, shown};
 use crate::report::Evidence;
 use crate::rules;
 use crate::trials::Mean;
@@ -167,7 +167,7 @@ impl Houses {
     }
 
     fn trial(&self, options: &RunOptions, name: &str, trial: usize) -> Result<Trial> {
-        let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
+        let seed = seed_of(options, trial);
         let [clear, private] =
             [&self.clear, &self.private].map(|halves| halves.each_ref().map(Table::records));
         let encoded = self.encoded(&model(options), seed)?;
@@ -203,7 +203,7 @@ impl Houses {
 }
 
 pub(super) fn figure_3(options: &RunOptions, name: &'static str) -> Result<Evidence> {
-    let found = Found::new(options, name)?;
+    let found = Found::new(options, name, &lending_club::loans(options.folder)?)?;
     Ok(Evidence {
         trials: found.trials.len(),
         findings: vec![
@@ -225,8 +225,8 @@ pub(super) fn latents_of_two(
     name: &str,
     changed: impl Fn(&Model) -> Model,
 ) -> Result<Vec<(f64, [Vec<f64>; 2])>> {
-    let figure = Found::new(options, "vlm/figure-3")?;
     let loans = lending_club::loans(options.folder)?;
+    let figure = Found::new(options, "vlm/figure-3", &loans)?;
     let (store, model) = (options.finished(name)?, changed(&model(options)));
     let trial = |trial: usize| {
         let words = json!({
@@ -234,7 +234,7 @@ pub(super) fn latents_of_two(
             "quick": options.quick, "scumble": env!("CARGO_PKG_VERSION"),
         });
         options.once(&store, &words, || {
-            let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
+            let seed = seed_of(options, trial);
             let houses = Houses::new(options, &loans, "vlm/figure-3", trial)?;
             let encoded = houses.encoded(&model, seed)?;
             let joined = local(options).into_par_iter().map(|local| {
@@ -286,17 +286,16 @@ struct Found {
 }
 
 impl Found {
-    fn new(options: &RunOptions, name: &str) -> Result<Self> {
-        let loans = lending_club::loans(options.folder)?;
+    fn new(options: &RunOptions, name: &str, loans: &lending_club::Loans) -> Result<Self> {
         let store = options.finished(name)?;
         let count = options.trainings();
         (options.on_start)(count as u64);
         let mut trials = vec![];
         for trial in 0..count {
-            trials.push(once(options, &loans, &store, name, trial)?);
+            trials.push(once(options, loans, &store, name, trial)?);
             (options.on_step)();
         }
-        Ok(Self { trials, local: local(options), columns: sides(&loans).map(|columns| columns.len()) })
+        Ok(Self { trials, local: local(options), columns: sides(loans).map(|columns| columns.len()) })
     }
 
     fn alone(&self) -> Vec<f64> {

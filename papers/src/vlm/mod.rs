@@ -21,7 +21,7 @@ mod sharing;
 
 use super::trials::Mean;
 use super::{CurvePoint, Layer, Marks, Panel, Scale};
-use super::{Reproduction, Settings};
+use super::{Reproduction, RunOptions, Settings};
 
 pub(super) const PAPER: &str =
     "Learning to Noise: Application-Agnostic Data Sharing with Local Differential Privacy (under review)";
@@ -225,6 +225,11 @@ pub(super) const RESULTS: [Reproduction; 12] = [
 /// Note that seeded experiments have no guarantee.
 const SEEDED: &str = "All noise is exact. Its seed is known here, so that anybody can reproduce it; a \
     release made from a known seed has no guarantee.";
+
+/// Random seed of the trainings in a trial.
+fn seed_of(options: &RunOptions, trial: usize) -> u64 {
+    options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64)
+}
 
 /// Formats an ε, or ∞.
 fn shown(epsilon: f64) -> String {

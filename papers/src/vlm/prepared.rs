@@ -31,7 +31,7 @@ impl Prepared {
         let data = (subject.data)(options)?;
         let mut stream = options.randomness(subject.name, &[trial as u64]).streams().stream(0);
         let people = data.divided(plan.sizes, &mut stream)?;
-        let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(trial as u64);
+        let seed = super::seed_of(options, trial);
         let shared = plan.model.learned(&people.domain, people.volunteers.clone(), f64::INFINITY, seed)?;
         let first: Vec<usize> = (0..people.volunteers.len().min(volunteers)).collect();
         let places = shared.latents(people.volunteers.records().select(Axis(0), &first).view())?;
