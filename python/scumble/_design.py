@@ -6,6 +6,7 @@ import json
 import operator
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,8 @@ def design(
     delta: float = 0.0,
     target: str | None = None,
     task: str | None = None,
+    task_matrix: Any = None,
+    task_weight: Sequence[float] | None = None,
     protect: str | None = None,
     label_share: float | None = None,
     people: int | None = None,
@@ -293,6 +296,11 @@ def design(
         Column to learn.
     task : str, optional
         ``"classify"`` or ``"regress"``, if the target can be both.
+    task_matrix : table or list of tables, optional
+        Purpose of the release: a matrix K (m × d) whose columns have the names of the encoded columns. The
+        error to minimise is ‖K(x̂ − x)‖². A list is for several tasks, whose errors are added.
+    task_weight : sequence of float, optional
+        Weight of each task's error in the sum; 1 by default.
     protect : str, optional
         ``"record"``, ``"features"`` or ``"label"``.
     label_share : float, optional
@@ -328,6 +336,10 @@ def design(
     """
     if (shuffled is None) != (shuffled_delta is None):
         raise InvalidInput("shuffled and shuffled_delta must be given together")
+    matrices = task_matrix if isinstance(task_matrix, list) else [task_matrix] if task_matrix is not None else []
+    weights = [1.0] * len(matrices) if task_weight is None else [float(weight) for weight in task_weight]
+    if len(weights) != len(matrices):
+        raise InvalidInput(f"task_weight has {len(weights)} weights for {len(matrices)} tasks; give one for each")
     native = _native.design(
         mechanism,
         given(schema),
@@ -342,6 +354,7 @@ def design(
         None if volunteers is None else take(volunteers)[0],
         volunteers_are,
         None if shuffled is None or shuffled_delta is None else (shuffled, shuffled_delta),
+        [(weight, take(matrix)[0]) for weight, matrix in zip(weights, matrices)],
     )
     for warning in native.warnings(people):
         warnings.warn(warning, PrivacyWarning, stacklevel=2)

@@ -93,6 +93,7 @@ def design(
     volunteers: Any,
     volunteers_are: str | None,
     shuffled: tuple[int, float] | None,
+    tasks: list[tuple[float, Any]],
 ) -> Design: ...
 def compare(
     table: Any,

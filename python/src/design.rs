@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::core::{
-    Budget, CuratorMechanism, Designed, Guarantee, Key, Noise, Protect, Randomness, Registry, Volunteers,
-    interrupt,
+    Budget, CuratorMechanism, Designed, Guarantee, Key, Noise, Protect, Randomness, Registry, Task,
+    Volunteers, interrupt,
 };
 use scumble::custody::{
     self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
@@ -68,6 +68,7 @@ pub(crate) fn design(
     volunteers: Option<PyTable>,
     volunteers_are: Option<&str>,
     shuffled: Option<(u64, f64)>,
+    tasks: Vec<(f64, PyTable)>,
 ) -> Result<Design, Failed> {
     let registry = Registry::installed()?;
     let plugin = registry.get(mechanism)?;
@@ -84,6 +85,7 @@ pub(crate) fn design(
             protect,
             label_share,
             volunteers: covered(volunteers, volunteers_are)?,
+            task: weighted(tasks, schema.domain(target)?.columns())?,
             parts: vec![Part { parameters, ..Part::alone(plugin) }],
             ..DesignRequest::new(&schema, target, Budget::new(epsilon, delta)?)
         };
@@ -93,6 +95,20 @@ pub(crate) fn design(
             None => shipped,
         }))
     })
+}
+
+/// The task of `tasks`, each with a weight and a matrix whose columns have the names of the encoded
+/// `columns`.
+fn weighted(tasks: Vec<(f64, PyTable)>, columns: &[String]) -> Result<Task, Failed> {
+    if tasks.is_empty() {
+        return Ok(Task::default());
+    }
+    let numbers = Schema::from_numeric_columns(columns)?;
+    let matrix = |(weight, table): (f64, PyTable)| -> Result<_, Failed> {
+        let loaded = scumble_arrow::read(&numbers, None, table.batches(), OutOfBounds::Keep)?;
+        Ok((weight, loaded.table.records().clone()))
+    };
+    Ok(Task::weighted(&tasks.into_iter().map(matrix).collect::<Result<Vec<_>, _>>()?)?)
 }
 
 /// Reads the volunteers' records, with their labels if the table has them.

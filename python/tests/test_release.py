@@ -427,8 +427,24 @@ def test_names_have_their_nearest():
             scumble.design("laplace", schema=SCHEMA, epsilon=epsilon)
 
 
+def test_one_design_serves_several_tasks():
+    def saved(**tasks):
+        options = dict(schema=SCHEMA, target="smokes", epsilon=8.0, protect="features", **VOLUNTEERS)
+        return pickle.dumps(scumble.design("task-aware-priv-unit", **options, **tasks))
+
+    age, children = pd.DataFrame({"age": [1.0], "children": [0.0]}), pl.DataFrame({"children": [0.5], "age": [0.0]})
+    both = pd.DataFrame({"age": [2.0, 0.0], "children": [0.0, 0.5]})
+    weighted = saved(task_matrix=[age, children], task_weight=[4, 1])
+    assert weighted == saved(task_matrix=both)
+    assert weighted != saved(task_matrix=[age, children])
+    with pytest.raises(scumble.InvalidInput, match="task_weight has 1 weights for 2 tasks"):
+        saved(task_matrix=[age, children], task_weight=[1])
+    with pytest.raises(scumble.UnknownName, match='no column "children"'):
+        saved(task_matrix=age[["age"]])
+
+
 def test_all_mechanisms_are_there():
-    assert len(scumble.mechanisms()) == 37 and "vlm" in scumble.mechanisms()
+    assert len(scumble.mechanisms()) == 38 and "vlm" in scumble.mechanisms()
     assert scumble.describe("laplace")["parameters"]
 
 

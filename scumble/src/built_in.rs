@@ -12,7 +12,7 @@ use scumble_vlm as _;
 
 /// Sorted names of the plugins that this crate links. No other list of these names exists; tests compare the
 /// registry with this one. A new mechanism needs faulty variants in `integration-tests/tests/variants`.
-pub const NAMES: [&str; 37] = [
+pub const NAMES: [&str; 38] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
@@ -49,5 +49,6 @@ pub const NAMES: [&str; 37] = [
     "task-aware-gaussian",
     "task-aware-gradient",
     "task-aware-linear",
+    "task-aware-priv-unit",
     "vlm",
 ];

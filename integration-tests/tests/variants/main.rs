@@ -22,7 +22,7 @@ use scumble::kkt::{LinearModel, Loss};
 use scumble::sampling::{DiscreteGaussian, Rational};
 use scumble::task_aware::{
     LatentMechanism, PRIVACY_AGNOSTIC, Parts, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED,
-    TASK_AWARE_GAUSSIAN, TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
+    TASK_AWARE_GAUSSIAN, TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR, TASK_AWARE_PRIV_UNIT,
 };
 use scumble::vlm::VLM;
 use scumble_integration_tests::{
@@ -529,27 +529,47 @@ fn one_latent_bare_or_noise_shared_or_cut_off_is_caught() {
     }
 }
 
-/// Designs with Gaussian noise on two latents, at ε = 1 and δ = 0.02.
-fn gaussian_latents() -> [(&'static str, LatentMechanism); 3] {
+/// Designs of latents in an ℓ₂ ball, with the noise `kind`: by the closed form of `plugin`, by gradients and
+/// by `vlm`. They have two latents at this budget.
+fn latents_in_a_ball(plugin: &Plugin, kind: &str, budget: Budget) -> [(&'static str, LatentMechanism); 3] {
     let trained = serde_json::json!({
-        "latent_dim": 2, "noise": "gaussian", "training": {"epochs": 20, "steps": 5, "learning_rate": 0.01}
+        "latent_dim": 2, "noise": kind, "training": {"epochs": 20, "steps": 5, "learning_rate": 0.01}
     });
     let learned = serde_json::json!({
-        "latent_dim": 2, "noise": "gaussian", "l2_bound": 0.3, "hidden": [16], "epochs": 200,
+        "latent_dim": 2, "noise": kind, "l2_bound": 0.3, "hidden": [16], "epochs": 200,
         "learning_rate": 0.01
     });
     let closed = serde_json::json!({"latent_dim": 2});
+    // The budget of the closed form is large enough for two latents to pay off.
+    let large = Budget::new(30.0, budget.delta()).unwrap();
     [
-        ("closed form", latent_at(&TASK_AWARE_GAUSSIAN, closed, Budget::new(30.0, 0.02).unwrap())),
-        ("gradient", latent_at(&TASK_AWARE_GRADIENT, trained, Budget::new(1.0, 0.02).unwrap())),
-        ("vlm", latent_at(&VLM, learned, Budget::new(1.0, 0.02).unwrap())),
+        ("closed form", latent_at(plugin, closed, large)),
+        ("gradient", latent_at(&TASK_AWARE_GRADIENT, trained, budget)),
+        ("vlm", latent_at(&VLM, learned, budget)),
     ]
-    .map(|(name, design)| (name, with(&design, |parts| parts.epsilon = 1.0)))
+    .map(|(name, design)| (name, with(&design, |parts| parts.epsilon = budget.epsilon())))
+}
+
+#[test]
+fn variants_of_latents_by_a_random_direction_are_caught() {
+    for (name, honest) in latents_in_a_ball(&TASK_AWARE_PRIV_UNIT, "priv-unit", Budget::pure(1.0).unwrap()) {
+        assert_eq!(honest.latent_dim(), 2, "{name}");
+        holds(honest.clone(), 0.85);
+        caught(&honest, Fault::By(boxed(with(&honest, |parts| parts.epsilon = 1.2))));
+        let wide = with(&honest, |parts| parts.latent = Domain::l2_ball(2, 1e3).unwrap());
+        let sentence = caught(&honest, Fault::Unmoved(boxed(wide), boxed(honest.clone())));
+        assert!(sentence.contains("encode leaves its declared range"), "{name}: {sentence}");
+        // One latent beside its estimate, and the length of the latents beside their direction.
+        caught(&honest, Fault::Bare(1));
+        caught(&honest, Fault::Bare(2));
+        caught(&honest, Fault::OneSeed);
+    }
 }
 
 #[test]
 fn variants_of_gaussian_latents_are_caught() {
-    for (name, honest) in gaussian_latents() {
+    let budget = Budget::new(1.0, 0.02).unwrap();
+    for (name, honest) in latents_in_a_ball(&TASK_AWARE_GAUSSIAN, "gaussian", budget) {
         assert_eq!(honest.latent_dim(), 2, "{name}");
         passes(&honest);
         let dp = honest.guarantee();

@@ -256,13 +256,13 @@ impl LocalMechanism for DirectionReport {
         let frame = &self.state.frame;
         let along = frame.coordinates(&record[..self.state.domain.features().dim()]);
         let along = along * frame.sum_weight(self.labels());
-        let Some(label) = &self.label else { return self.reported.point(along.to_vec()) };
+        let Some(label) = &self.label else { return self.reported.point(&along.to_vec()) };
         let block = frame.dimensions() + 1;
         let mut point = vec![0.0; width(frame.dimensions(), label.levels())];
         let own = &mut point[label.level(&record) * block..][..block];
         own[0] = frame.share_weight(label.levels());
         own[1..].iter_mut().zip(along).for_each(|(value, along)| *value = along);
-        self.reported.point(point)
+        self.reported.point(&point)
     }
 
     answered_by!(reported);

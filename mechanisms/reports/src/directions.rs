@@ -2,24 +2,21 @@
 //! mean of the answers estimates the mean of the people's unit vectors.
 
 use crate::answered::Answers;
-use crate::questions::{BLOCK, log_odds, whole};
-use ndarray::{Array1, Array2, ArrayView1};
+use crate::questions::BLOCK;
+use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use scumble_core::{
     Domain, Error, Layout, Noise, NoiseDistribution, Result, Stream, Table, TargetLayout, Unit, check_width,
     interrupt, size,
 };
-use scumble_oracles::{Answer, PrivUnit};
-
-/// Columns of a report: the seed from which candidate directions are drawn, and the index of one of them.
-const COLUMNS: [&str; 2] = ["reported seed", "reported direction"];
+use scumble_noise::RandomDirection;
+use scumble_oracles::PrivUnit;
 
 /// Randomises one unit vector per person by [`PrivUnit`], the *oracle*.
 #[derive(Debug, Clone)]
 pub(crate) struct Directions {
     plugin: &'static str,
-    oracle: PrivUnit,
-    range: Domain,
+    unit: RandomDirection,
 }
 
 /// Returns a [`PrivUnit`] oracle with few candidate directions and nearly the smallest variance at ε, for
@@ -46,27 +43,24 @@ impl Directions {
     ) -> Result<Self> {
         let oracle = PrivUnit::new(coordinates + 1, candidates, epsilon);
         let oracle = oracle.map_err(|problem| Error::not_applicable(plugin, problem.to_string()))?;
-        Ok(Self { plugin, range: Domain::l2_ball(oracle.dim(), 1.0)?, oracle })
+        Ok(Self { plugin, unit: RandomDirection::new(oracle, coordinates, 1.0)? })
     }
 
     pub(crate) fn oracle(&self) -> &PrivUnit {
-        &self.oracle
+        self.unit.oracle()
     }
 
     /// Returns the unit vector for coordinates with a norm of at most 1. An additional last coordinate
     /// completes the length to 1.
-    pub(crate) fn point(&self, mut coordinates: Vec<f64>) -> Result<Vec<f64>> {
-        let length: f64 = coordinates.iter().map(|x| x * x).sum();
-        coordinates.push((1.0 - length).max(0.0).sqrt());
-        self.range.project(&mut coordinates)?;
-        Ok(coordinates)
+    pub(crate) fn point(&self, coordinates: &[f64]) -> Result<Vec<f64>> {
+        self.unit.point(coordinates)
     }
 
     /// Returns the direction of each report: one row per report, and one column per coordinate of the
     /// people's unit vectors.
     fn answers(&self, reports: &Table) -> Result<Array2<f64>> {
         self.layout().check(reports)?;
-        let dim = self.oracle.dim();
+        let dim = self.oracle().dim();
         size::check_held(self.plugin, "directions", &[reports.len(), dim], 8)?;
         let blocks: Vec<Result<Vec<f64>>> = (0..reports.len().div_ceil(BLOCK))
             .into_par_iter()
@@ -92,15 +86,11 @@ impl Directions {
     ) -> Result<()> {
         interrupt::check()?;
         for row in block * BLOCK..((block + 1) * BLOCK).min(reports.len()) {
-            let found = self.direction(reports.records().row(row));
+            let report = reports.records().row(row);
+            let found = self.unit.direction(report.as_slice().unwrap_or_default());
             read(found.map_err(|problem| Error::shape(format!("report {}: {problem}", earlier + row + 1)))?);
         }
         Ok(())
-    }
-
-    fn direction(&self, report: ArrayView1<f64>) -> std::result::Result<Vec<f64>, String> {
-        let answer = read(report.as_slice().unwrap_or_default())?;
-        self.oracle.direction(answer).map_err(|problem| problem.to_string())
     }
 
     /// Returns an unbiased estimate of the mean of the people's coordinates, and the variance of this
@@ -108,57 +98,54 @@ impl Directions {
     /// out.
     pub(crate) fn mean(&self, sum: &DirectionSum) -> (Array1<f64>, f64) {
         let people = sum.people.max(1) as f64;
-        let mut mean = &sum.directions / (people * self.oracle.shrinkage());
-        mean.slice_collapse(ndarray::s![..self.oracle.dim() - 1]);
-        (mean, variance(&self.oracle, people))
+        let mut mean = &sum.directions / (people * self.oracle().shrinkage());
+        mean.slice_collapse(ndarray::s![..self.oracle().dim() - 1]);
+        (mean, variance(self.oracle(), people))
     }
 
     /// Returns the coordinates of each reported direction (one row per report), as input for an adversary's
     /// model.
     pub(crate) fn adversary_view(&self, reports: &Table) -> Result<Table> {
         let answers = self.answers(reports)?;
-        let columns = (1..=self.oracle.dim()).map(|at| format!("direction {at}")).collect();
+        let columns = (1..=self.oracle().dim()).map(|at| format!("direction {at}")).collect();
         Layout { columns, target: TargetLayout::None }.table(answers.view())
     }
 
     pub(crate) fn range(&self) -> &Domain {
-        &self.range
+        self.unit.range()
     }
 
     pub(crate) fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        check_width(self.oracle.dim(), point.len())?;
-        let Answer { seed, candidate } = self.oracle.answer(stream, point);
+        let answer = self.unit.answer(point, stream)?;
         point.fill(0.0);
-        // Seed and candidate are less than 2⁴⁸, so a float represents them exactly.
-        (point[0], point[1]) = (seed as f64, candidate as f64);
+        point[..answer.len()].copy_from_slice(&answer);
         Ok(())
     }
 
     pub(crate) fn decode(&self, mut point: Vec<f64>) -> Result<Vec<f64>> {
-        check_width(self.oracle.dim(), point.len())?;
-        point.truncate(COLUMNS.len());
+        check_width(self.oracle().dim(), point.len())?;
+        point.truncate(RandomDirection::COLUMNS.len());
         Ok(point)
     }
 
     pub(crate) fn layout(&self) -> Layout {
-        let columns = COLUMNS.map(str::to_owned).to_vec();
+        let columns = RandomDirection::COLUMNS.map(str::to_owned).to_vec();
         Layout { columns, target: TargetLayout::None }
     }
 
     pub(crate) fn noise(&self) -> Noise {
         Noise {
-            features: vec![NoiseDistribution::Unknown { width: COLUMNS.len() }],
+            features: vec![NoiseDistribution::Unknown { width: RandomDirection::COLUMNS.len() }],
             target: NoiseDistribution::Exact { width: 0 },
         }
     }
 
     pub(crate) fn log_likelihood(&self, point: &[f64], released: &[f64]) -> Option<f64> {
-        let answer = read(released).ok().filter(|_| point.len() == self.oracle.dim())?;
-        Some(log_odds(self.oracle.epsilon(), self.oracle.supports(answer, point)))
+        self.unit.log_likelihood(point, released)
     }
 
     pub(crate) fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
-        if unit == Unit::Record { vec![self.range.l2_farthest()] } else { vec![] }
+        if unit == Unit::Record { vec![self.range().l2_farthest()] } else { vec![] }
     }
 }
 
@@ -172,7 +159,7 @@ impl Answers for Directions {
     type Sum = DirectionSum;
 
     fn none(&self) -> DirectionSum {
-        DirectionSum { people: 0, directions: Array1::zeros(self.oracle.dim()) }
+        DirectionSum { people: 0, directions: Array1::zeros(self.oracle().dim()) }
     }
 
     /// # Errors
@@ -182,7 +169,7 @@ impl Answers for Directions {
         let blocks: Vec<Result<Array1<f64>>> = (0..reports.len().div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
-                let mut directions = Array1::zeros(self.oracle.dim());
+                let mut directions = Array1::zeros(self.oracle().dim());
                 let add = |direction| directions += &Array1::from(direction);
                 self.read_block(reports, block, sum.people, add)?;
                 Ok(directions)
@@ -201,11 +188,4 @@ impl Answers for Directions {
 /// random directions that answer for one unit vector.
 pub(crate) fn variance(oracle: &PrivUnit, people: f64) -> f64 {
     oracle.shrinkage().powi(-2) / (oracle.dim() as f64 * people)
-}
-
-/// Parses the answer in a report.
-fn read(report: &[f64]) -> std::result::Result<Answer, String> {
-    let [seed, candidate, ..] = report else { return Err("it is too short".into()) };
-    let whole = |value: f64, column: usize| whole(value, || COLUMNS[column].to_owned());
-    Ok(Answer { seed: whole(*seed, 0)?, candidate: whole(*candidate, 1)? })
 }

@@ -170,7 +170,7 @@ impl LocalMechanism for GradientReport {
         let record = self.state.domain.projected(record)?;
         let features = ArrayView1::from(&record[..self.state.domain.features().dim()]);
         let gradient = self.state.step.gradient(&self.state.model, features, self.label.level(&record));
-        self.reported.point(gradient.to_vec())
+        self.reported.point(&gradient.to_vec())
     }
 
     answered_by!(reported);

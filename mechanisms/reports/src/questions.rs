@@ -8,7 +8,7 @@ use scumble_core::{
     Domain, Error, Estimate, Layout, Noise, NoiseDistribution, Result, Stream, Table, TargetLayout, Unit,
     check_confidence, check_width, interrupt, largest,
 };
-use scumble_oracles::{Counts, Kind, Oracle, WORD};
+use scumble_oracles::{Counts, Kind, Oracle};
 use scumble_sampling::uniform_below;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::num::NonZeroU64;
@@ -19,9 +19,6 @@ pub(crate) const PEOPLE: usize = 10_000;
 /// Column of a report with the index of the question. `ANSWER` names the column or columns with the answer.
 const QUESTION: &str = "reported question";
 const ANSWER: &str = "reported answer";
-
-/// Exclusive upper limit for the values of a report.
-const WORDS: u64 = 1 << WORD;
 
 /// Number of reports that one thread counts at a time.
 pub(crate) const BLOCK: usize = 4096;
@@ -227,8 +224,7 @@ impl Questions {
             return None;
         }
         let (question, answer) = self.read(released.get(..self.width())?).ok()?;
-        let oracle = &self.oracles[question];
-        Some(log_odds(oracle.epsilon(), oracle.supports(&answer, self.level(point, question))))
+        Some(self.oracles[question].log_likelihood(&answer, self.level(point, question)))
     }
 
     /// Parses all reports in blocks, and returns one state per block. The state of a block begins as the
@@ -340,22 +336,7 @@ impl Answers for Questions {
     }
 }
 
-/// Logarithm of the probability of an answer, up to a constant. An answer that supports the person's true
-/// level (`supports`) is e^ε times as likely as an answer that does not support it.
-pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
-    match (epsilon, supports) {
-        (f64::INFINITY, true) => 0.0,
-        (f64::INFINITY, false) => f64::NEG_INFINITY,
-        (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
-    }
-}
-
 /// Parses a value of a report as a whole number; `column` names its column in an error.
 pub(crate) fn whole(value: f64, column: impl FnOnce() -> String) -> std::result::Result<u64, String> {
-    if (0.0..WORDS as f64).contains(&value) && value.fract() == 0.0 {
-        return Ok(value as u64);
-    }
-    // Numbers of 10¹⁵ or more are shown with an exponent.
-    let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
-    Err(format!("column {:?}: {shown} is not a whole number from 0 to below 2^{WORD}", column()))
+    scumble_oracles::whole(value).map_err(|problem| format!("column {:?}: {problem}", column()))
 }

@@ -5,6 +5,7 @@ use crate::PAPER;
 use crate::affine::affine;
 use crate::latent::LatentMechanism;
 use crate::linear::{Whitened, example};
+use crate::noise::NoiseKind;
 use crate::sample::{Sample, solve_right, squared_norm};
 use crate::set::between;
 use crate::task::{linear_task, released_by};
@@ -158,12 +159,17 @@ impl<'p> Problem<'p> {
 /// Computes the best linear decoder (m × Z) from the Z centred latents of N records (N × Z) to their m
 /// `outputs` (N × m). Each latent has noise with its `variance` (Z values).
 pub(crate) fn decoder(latents: &Array2<f64>, outputs: &Array2<f64>, variance: &Array1<f64>) -> Array2<f64> {
-    let n = latents.nrows() as f64;
-    let own = latents.t().dot(latents) / n + &Array2::from_diag(variance);
+    let own = latents.t().dot(latents) / latents.nrows() as f64 + &Array2::from_diag(variance);
+    decoder_from(&own, latents, outputs)
+}
+
+/// Same as [`decoder`], for noisy latents of the covariance `own` (Z × Z).
+pub(crate) fn decoder_from(own: &Array2<f64>, latents: &Array2<f64>, outputs: &Array2<f64>) -> Array2<f64> {
     // Scale the diagonal to one, because latents may differ in size by orders of magnitude.
     let units = own.diag().mapv(|x| if x > 0.0 { x.sqrt().recip() } else { 0.0 });
-    let scaled = (&own * &units).t().to_owned() * &units;
-    solve_right(&(outputs.t().dot(latents) / n * &units), &scaled) * &units
+    let scaled = (own * &units).t().to_owned() * &units;
+    let with_outputs = outputs.t().dot(latents) / latents.nrows() as f64;
+    solve_right(&(with_outputs * &units), &scaled) * &units
 }
 
 impl CostFunction for &Problem<'_> {
@@ -291,8 +297,8 @@ fn design(Parameters { latent_dim }: Parameters, brief: &Brief) -> Result<Latent
     let encoder = affine(&(map.t().to_owned() * &units).reversed_axes(), constant.view())?;
     let set = between(boxes.share.iter().map(|share| (0.0, *share)))?;
     let constant = sample.mean() - &decoder.dot(&at_means);
-    let budget = Budget::pure(brief.budget.epsilon())?;
-    released_by(brief, budget, encoder, set, affine(&decoder, constant.view())?)
+    let spent = (NoiseKind::Laplace, Budget::pure(brief.budget.epsilon())?);
+    released_by(brief, spent, encoder, set, affine(&decoder, constant.view())?)
 }
 
 register! {

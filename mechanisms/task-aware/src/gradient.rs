@@ -31,7 +31,7 @@ struct Parameters {
     /// grows without bound.
     #[serde(default = "by_default")]
     eta: f64,
-    /// Noise on latents: "laplace" (the default) or "gaussian", which needs δ > 0.
+    /// Noise on latents: "laplace" (the default), "gaussian", which needs δ > 0, or "priv-unit".
     #[serde(default)]
     noise: NoiseKind,
     /// Networks and steps of the training.
@@ -106,7 +106,7 @@ impl Trainer<'_> {
         let size = batch_size.unwrap_or(n).min(n);
         let mut batches = Batches::new(n, size, seed).map_err(self.wrong())?;
         let mut stream = Randomness::seeded(seed).streams().stream(0);
-        let (unit, mut scale) = (self.noise.unit_scale(self.budget)?, 0.0);
+        let (unit, mut scale) = (self.noise.unit_scale(self.budget, latents)?, 0.0);
         for epoch in 1..=epochs {
             // The sensitivity of an encoder that does not change is computed once.
             if is_noisy && (epoch == 1 || eta.is_some()) {
@@ -150,7 +150,7 @@ impl Trainer<'_> {
         match (self.set, self.noise) {
             (Some(set), _) => Ok(Latents { origin: Array1::zeros(set.dim()), set: set.clone() }),
             (None, NoiseKind::Laplace) => Latents::from_points(of_records()?.view()),
-            (None, NoiseKind::Gaussian) => Latents::ball(of_records()?.view()),
+            (None, NoiseKind::Gaussian | NoiseKind::PrivUnit) => Latents::ball(of_records()?.view()),
         }
     }
 
@@ -175,7 +175,7 @@ impl Trainer<'_> {
             let start = parameters.len() - origin.len();
             parameters[start..].iter_mut().zip(&origin).for_each(|(x, less)| *x -= less);
         }
-        released_by(brief, self.budget, encoder, set, decoder)
+        released_by(brief, (self.noise, self.budget), encoder, set, decoder)
     }
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn lesson<'b>(
     }
     let budget = noise.spent(plugin, brief.budget)?;
     // Fail before training if no noise meets ε.
-    noise.unit_scale(budget)?;
+    noise.unit_scale(budget, 1)?;
     let task = differentiable_task(plugin, brief, table, training)?;
     Ok(Lesson { plugin, table, task, noise, budget })
 }

@@ -1,11 +1,12 @@
 //! Mechanism with noise on latents. The *latents* of a record are the outputs of an encoder.
 
 use crate::lens::Lens;
-use crate::noise::LatentNoise;
-use ndarray::{Array2, ArrayView2};
+use crate::noise::{LatentNoise, NoiseKind};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use scumble_core::{
     AS_STATED, ASSUMED, Budget, CentralDp, Claim, Domain, Error, Guarantee, Layout, LocalMechanism, Noise,
     NoiseDistribution, Notion, Perturbation, RecordDomain, Releases, Result, ShapedBy, Stream, Unit,
+    check_width,
 };
 use scumble_neural::{Activation, Connection, Network};
 use serde::{Deserialize, Serialize};
@@ -29,9 +30,12 @@ pub struct Parts {
     /// Privacy parameter ε of a release; infinity for no noise.
     #[serde(with = "scumble_core::number")]
     pub epsilon: f64,
-    /// Privacy parameter δ of a release: 0 for Laplace noise, above 0 for Gaussian noise.
+    /// Privacy parameter δ of a release: above 0 for Gaussian noise, and else 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delta: f64,
+    /// Noise on latents.
+    #[serde(default)]
+    pub noise: NoiseKind,
     /// Released data: features or latents.
     pub level: Level,
     /// Purpose of the release.
@@ -84,19 +88,19 @@ pub struct VolunteersClaim {
     pub assumes: Vec<String>,
 }
 
-/// A local mechanism that adds Laplace or Gaussian noise to an encoded record.
+/// A local mechanism that adds noise to an encoded record.
 ///
 /// The encoder's output is moved into a set of latents with ℓ₁ diameter Δ₁, and each latent receives Laplace
-/// noise of scale Δ₁/ε. For δ > 0 it receives Gaussian noise, calibrated to (ε, δ) and the ℓ₂ diameter of the
-/// set. The mechanism releases the noisy latents, or the decoder's estimate x̂ of the
-/// features (Cheng, Tang and Chinchali, Section 3; *Learning to Noise*, Section 3.1). The target is disclosed
-/// in the clear.
+/// noise of scale Δ₁/ε. Gaussian noise is calibrated to (ε, δ) and the ℓ₂ diameter of the set. PrivUnit
+/// replaces the latents, if their set is an ℓ₂ ball, by an unbiased estimate from a random direction. The
+/// mechanism releases the noisy latents, or the decoder's estimate x̂ of the features (Cheng, Tang and
+/// Chinchali, Section 3; *Learning to Noise*, Section 3.1). The target is disclosed in the clear.
 ///
 /// The guarantee holds for **every** record of the domain, because the noise is calibrated to the set of
 /// latents (errata T2). Encoder and decoder may be arbitrary, and shaped by anybody's records.
 ///
 /// ```
-/// use scumble_task_aware::{Aim, LatentMechanism, Lens, Level, Parts};
+/// use scumble_task_aware::{Aim, LatentMechanism, Lens, Level, NoiseKind, Parts};
 /// use scumble_neural::{Activation, Architecture, Network};
 /// use scumble_core::{Domain, LocalMechanism, RecordDomain, ShapedBy, TargetDomain, Unit};
 ///
@@ -114,6 +118,7 @@ pub struct VolunteersClaim {
 ///     decoder: network(1, 2, [1.0, 1.0]).unwrap(),
 ///     epsilon: 2.0,
 ///     delta: 0.0,
+///     noise: NoiseKind::Laplace,
 ///     level: Level::Features,
 ///     aim: Aim::Anything,
 ///     shaped_by: ShapedBy::PublicKnowledge,
@@ -127,8 +132,10 @@ pub struct VolunteersClaim {
 #[derive(Debug, Clone)]
 pub struct LatentMechanism {
     parts: Parts,
-    /// Domain of an encoded record: the coordinates of the set of latents, followed by those of the target.
+    /// Domain of an encoded record: the coordinates of encoded latents, followed by those of the target.
     range: Domain,
+    /// Number of coordinates of encoded latents. The first Z are the latents.
+    encoded: usize,
     /// Noise; `None` at ε = ∞.
     noise: Option<LatentNoise>,
 }
@@ -166,9 +173,15 @@ impl TryFrom<Parts> for LatentMechanism {
         for network in [&parts.encoder, &parts.decoder] {
             network.check_finite().map_err(|problem| Error::shape(problem.to_string()))?;
         }
-        let range = Domain::product([parts.latent.clone(), parts.domain.target().as_domain()?])?;
-        let noise = LatentNoise::calibrated(&parts.latent, Budget::new(parts.epsilon, parts.delta)?)?;
-        Ok(Self { parts, range, noise })
+        let budget = Budget::new(parts.epsilon, parts.delta)?;
+        let noise = LatentNoise::calibrated(parts.noise, &parts.latent, budget)?;
+        let encoded = match &noise {
+            Some(noise) => noise.range(&parts.latent)?,
+            None => parts.latent.clone(),
+        };
+        let width = encoded.dim();
+        let range = Domain::product([encoded, parts.domain.target().as_domain()?])?;
+        Ok(Self { parts, range, encoded: width, noise })
     }
 }
 
@@ -193,7 +206,8 @@ impl LatentMechanism {
         self.parts.latent.l1_diameter()
     }
 
-    /// Returns the variance of each latent's noise: 2(Δ₁/ε)² for Laplace noise, and 0 at ε = ∞.
+    /// Returns the variance of each latent's noise: 2(Δ₁/ε)² for Laplace noise, and 0 at ε = ∞. For PrivUnit
+    /// it is the mean over latents and over points of the ball's surface.
     pub fn noise_variance(&self) -> f64 {
         self.noise.as_ref().map_or(0.0, LatentNoise::variance)
     }
@@ -210,6 +224,22 @@ impl LatentMechanism {
         self.encoded(features.view())
     }
 
+    /// Adds the noise of a release to the Z `latents` of each of n records (n × Z), which must lie in the set
+    /// of latents.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `latents` does not have Z columns, [`Error::NonFinite`] if a value is not finite.
+    pub fn noisy(&self, mut latents: Array2<f64>, stream: &mut Stream) -> Result<Array2<f64>> {
+        check_width(self.latent_dim(), latents.ncols())?;
+        let Some(noise) = &self.noise else { return Ok(latents) };
+        for mut row in latents.outer_iter_mut() {
+            let mut point = noise.point(row.to_vec())?;
+            noise.randomise(&mut point, stream)?;
+            row.iter_mut().zip(point).for_each(|(value, noisy)| *value = noisy);
+        }
+        Ok(latents)
+    }
+
     /// Computes the decoder's estimates of d features (n × d) from the Z `latents` of n records (n × Z),
     /// noisy or not.
     ///
@@ -220,28 +250,37 @@ impl LatentMechanism {
         Ok(self.parts.lens.read(output, self.parts.domain.features()))
     }
 
-    /// Computes the loss E‖K(x̂ − x)‖² of the estimate x̂ of a record x in closed form, for the matrix K =
-    /// `k` of a task (m outputs × d features). The expectation is over the noise, and the result is the mean
-    /// over the n `records` (n × d). Returns `None` if x̂ is not an affine function of the latents.
+    /// Computes the loss E‖K(x̂ − x)‖² of the estimate x̂ of each of n `records` x (n × d) in closed form,
+    /// for the matrix K = `k` of a task (m outputs × d features). The expectation is over the noise. Returns
+    /// `None` if x̂ is not an affine function of the latents.
     ///
     /// # Errors
-    /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] if `k` does not have d columns or
-    /// `records` is empty.
-    pub fn linear_loss(&self, k: ArrayView2<f64>, records: ArrayView2<f64>) -> Result<Option<f64>> {
+    /// Same errors as [`latents`](Self::latents), and [`Error::Shape`] if `k` does not have d columns.
+    pub fn linear_losses(&self, k: ArrayView2<f64>, records: ArrayView2<f64>) -> Result<Option<Array1<f64>>> {
         let Some(decoder) = self.linear_decoder() else { return Ok(None) };
-        if k.ncols() != records.ncols() || records.is_empty() {
+        if k.ncols() != records.ncols() {
+            let (task, found) = (k.ncols(), records.ncols());
             return Err(Error::shape(format!(
-                "a task of {} columns does not fit {} records of {} columns",
-                k.ncols(),
-                records.nrows(),
-                records.ncols()
+                "a task of {task} columns does not fit records of {found} columns"
             )));
         }
-        let estimates = self.estimates(self.latents(records)?.view())?;
-        let errors = (&estimates - &records).dot(&k.t());
+        let latents = self.latents(records)?;
+        let errors = (&self.estimates(latents.view())? - &records).dot(&k.t());
         let noise_map = k.dot(&decoder);
-        let square = |matrix: &Array2<f64>| matrix.iter().map(|x| x * x).sum::<f64>();
-        Ok(Some(square(&errors) / records.nrows() as f64 + self.noise_variance() * square(&noise_map)))
+        let squares = |matrix: &Array2<f64>| matrix.map_axis(Axis(1), |row| row.dot(&row));
+        // Given latents v, the noise has the covariance (ρ − 1)·vvᵀ + c·I.
+        let (along, variance) = self.noise.as_ref().map_or((1.0, 0.0), LatentNoise::second_moment);
+        let of_noise =
+            squares(&latents.dot(&noise_map.t())) * (along - 1.0) + variance * squares(&noise_map).sum();
+        Ok(Some(squares(&errors) + of_noise))
+    }
+
+    /// Mean of the [`linear_losses`](Self::linear_losses) of `records`. It is `None` for no records too.
+    ///
+    /// # Errors
+    /// Same errors as `linear_losses`.
+    pub fn linear_loss(&self, k: ArrayView2<f64>, records: ArrayView2<f64>) -> Result<Option<f64>> {
+        Ok(self.linear_losses(k, records)?.and_then(|losses| losses.mean()))
     }
 
     /// Returns the matrix D (d features × Z latents) if the estimate is x̂ = Dv + c for latents v. Returns
@@ -272,9 +311,9 @@ impl LatentMechanism {
         Error::shape(format!("a point has {found} values, and the range has {width}"))
     }
 
-    /// Splits an encoded record into its latents and its target.
+    /// Splits an encoded record into its encoded latents and its target.
     fn split<'p>(&self, point: &'p [f64]) -> Option<(&'p [f64], &'p [f64])> {
-        (point.len() == self.range.dim()).then(|| point.split_at(self.latent_dim()))
+        (point.len() == self.range.dim()).then(|| point.split_at(self.encoded))
     }
 }
 
@@ -353,30 +392,34 @@ impl LocalMechanism for LatentMechanism {
     fn encode(&self, record: &[f64]) -> Result<Vec<f64>> {
         let point = self.parts.domain.projected(record)?;
         let (features, target) = point.split_at(self.parts.domain.features().dim());
-        let mut encoded = self.encoded(alone(features)?)?.into_raw_vec_and_offset().0;
+        let latents = self.encoded(alone(features)?)?.into_raw_vec_and_offset().0;
+        let mut encoded = match &self.noise {
+            Some(noise) => noise.point(latents)?,
+            None => latents,
+        };
         encoded.extend_from_slice(target);
         Ok(encoded)
     }
 
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()> {
-        let latents = self.latent_dim();
         if point.len() != self.range.dim() {
             return Err(self.misfit(point));
         }
         match &self.noise {
-            Some(noise) => noise.add(&mut point[..latents], stream),
+            Some(noise) => noise.randomise(&mut point[..self.encoded], stream),
             None => Ok(()),
         }
     }
 
     fn decode(&self, point: Vec<f64>) -> Result<Vec<f64>> {
-        let Some((latent, target)) = self.split(&point) else {
+        let Some((encoded, target)) = self.split(&point) else {
             return Err(self.misfit(&point));
         };
-        if self.parts.level == Level::Latent {
-            return Ok(point);
-        }
-        let mut record = self.estimates(alone(latent)?)?.into_raw_vec_and_offset().0;
+        let latents = &encoded[..self.latent_dim()];
+        let mut record = match self.parts.level {
+            Level::Latent => latents.to_vec(),
+            Level::Features => self.estimates(alone(latents)?)?.into_raw_vec_and_offset().0,
+        };
         record.extend_from_slice(target);
         Ok(record)
     }
@@ -396,6 +439,7 @@ impl LocalMechanism for LatentMechanism {
         let width = self.layout().columns.len();
         let distribution = match (self.parts.level, self.linear_decoder(), &self.noise) {
             (_, _, None) => NoiseDistribution::Exact { width },
+            (_, _, Some(LatentNoise::PrivUnit(_))) => NoiseDistribution::Unknown { width },
             (Level::Latent, _, Some(noise)) => {
                 NoiseDistribution::Additive { variance: vec![noise.variance(); width] }
             }
@@ -419,7 +463,8 @@ impl LocalMechanism for LatentMechanism {
     }
 
     fn perturbation(&self) -> Vec<Perturbation> {
-        self.noise.iter().map(|noise| Perturbation::Additive(noise.described())).collect()
+        let described = self.noise.as_ref().and_then(LatentNoise::described);
+        described.into_iter().map(Perturbation::Additive).collect()
     }
 
     fn worst_pairs(&self, unit: Unit) -> Vec<[Vec<f64>; 2]> {
@@ -446,6 +491,7 @@ mod tests {
             decoder: Network::from_parameters(layer(1, 1), vec![1.0, 0.0]).unwrap(),
             epsilon: 1.0,
             delta: 0.0,
+            noise: NoiseKind::Laplace,
             level: Level::Features,
             aim: Aim::Anything,
             shaped_by: ShapedBy::PrivateVolunteers,
@@ -484,6 +530,7 @@ mod tests {
             decoder: Network::from_parameters(layer(1, 2), vec![1.0, 1.0, 0.0, 0.0]).unwrap(),
             epsilon: 1.0,
             delta: 0.0,
+            noise: NoiseKind::Laplace,
             level: Level::Latent,
             aim: Aim::Anything,
             shaped_by: ShapedBy::PublicKnowledge,

@@ -12,13 +12,14 @@
 //! | `task-aware-clipped` | linear latents, each clipped to an interval chosen for the least loss |
 //! | `task-aware-gaussian` | linear latents, clipped to an ℓ₂ norm, with Gaussian noise |
 //! | `task-aware-gradient` | encoder and decoder trained with fresh noise in each epoch (Algorithm 1) |
+//! | `task-aware-priv-unit` | linear latents, clipped to an ℓ₂ norm, from a random direction (PrivUnit) |
 //! | `task-aware-linear` | the near-optimal linear encoder of Theorem 1 |
 
 mod affine;
+mod ball;
 mod bounded;
 mod chain;
 mod clipped;
-mod gaussian;
 mod gradient;
 mod latent;
 mod lens;
@@ -32,9 +33,9 @@ mod sphere;
 mod task;
 mod training;
 
+pub use ball::{TASK_AWARE_GAUSSIAN, TASK_AWARE_PRIV_UNIT};
 pub use bounded::TASK_AWARE_BOUNDED;
 pub use clipped::TASK_AWARE_CLIPPED;
-pub use gaussian::TASK_AWARE_GAUSSIAN;
 pub use gradient::{TASK_AWARE_GRADIENT, expected_loss};
 pub use latent::{Aim, LatentMechanism, Level, Parts, VolunteersClaim, predict};
 pub use lens::{Lens, Scale};

@@ -56,7 +56,8 @@ impl Encoder<'_> {
         let off_center = self.map.dot(&(sample.mean() - &self.center));
         let constant = sample.mean() + &decoder.dot(&(&origin - &off_center));
         let encoder = affine(&self.map, (self.constant() - &origin).view())?;
-        released_by(brief, Budget::pure(epsilon)?, encoder, set, affine(&decoder, constant.view())?)
+        let spent = (NoiseKind::Laplace, Budget::pure(epsilon)?);
+        released_by(brief, spent, encoder, set, affine(&decoder, constant.view())?)
     }
 }
 

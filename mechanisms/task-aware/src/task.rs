@@ -3,16 +3,17 @@
 
 use crate::latent::{Aim, LatentMechanism, Level, Parts};
 use crate::lens::Lens;
+use crate::noise::NoiseKind;
 use crate::sample::{Sample, solve_right};
 use ndarray::{Array2, Axis};
 use scumble_core::{Brief, Budget, Domain, Error, Result, Table, Target, Task};
 use scumble_neural::Network;
 
 /// Builds the mechanism of a design for the task of `brief`. It moves the outputs of `encoder` into `set`,
-/// adds noise that spends `budget`, and estimates the features by `decoder`.
+/// adds `noise` that spends `budget`, and estimates the features by `decoder`.
 pub(crate) fn released_by(
     brief: &Brief,
-    budget: Budget,
+    (noise, budget): (NoiseKind, Budget),
     encoder: Network<f64>,
     set: Domain,
     decoder: Network<f64>,
@@ -25,6 +26,7 @@ pub(crate) fn released_by(
         decoder,
         epsilon: budget.epsilon(),
         delta: budget.delta(),
+        noise,
         level: Level::Features,
         aim: Aim::Task,
         shaped_by: brief.volunteers.shaped_by(),

@@ -27,11 +27,12 @@ pub struct Parameters {
     pub level: Released,
     /// Number of latents, d: 8 by default, or the number of features if it is smaller.
     pub latent_dim: Option<usize>,
-    /// Noise on latents: "laplace" (the default) or "gaussian", which needs δ > 0.
+    /// Noise on latents: "laplace" (the default), "gaussian", which needs δ > 0, or "priv-unit".
     pub noise: NoiseKind,
     /// Upper bound l on the ℓ₁ norm of a record's latent means, for Laplace noise. 5 by default.
     pub l1_bound: Option<f64>,
-    /// Upper bound l on the ℓ₂ norm of a record's latent means, for Gaussian noise. 3 by default.
+    /// Upper bound l on the ℓ₂ norm of a record's latent means, for Gaussian noise and PrivUnit. 3 by
+    /// default.
     pub l2_bound: Option<f64>,
     /// Privacy parameter ε of the latents' noise during training: 15 by default. It may differ from the ε of
     /// a release. Laplace noise has the scale 2l/ε for l = `l1_bound`, and Gaussian noise has the δ of the
@@ -141,20 +142,24 @@ impl Parameters {
     /// [`Error::Parameter`] if it is not positive, or if the bound of the other noise is given.
     fn bound(&self) -> Result<f64> {
         match (self.noise, self.l1_bound, self.l2_bound) {
-            (NoiseKind::Laplace, _, Some(_)) => refuse("l2_bound is for Gaussian noise; use l1_bound"),
-            (NoiseKind::Gaussian, Some(_), _) => refuse("l1_bound is for Laplace noise; use l2_bound"),
+            (NoiseKind::Laplace, _, Some(_)) => refuse("l2_bound is not for Laplace noise; use l1_bound"),
+            (NoiseKind::Gaussian | NoiseKind::PrivUnit, Some(_), _) => {
+                refuse("l1_bound is for Laplace noise; use l2_bound")
+            }
             (NoiseKind::Laplace, bound, None) => positive("l1_bound", bound.unwrap_or(5.0)),
-            (NoiseKind::Gaussian, None, bound) => positive("l2_bound", bound.unwrap_or(3.0)),
+            (NoiseKind::Gaussian | NoiseKind::PrivUnit, None, bound) => {
+                positive("l2_bound", bound.unwrap_or(3.0))
+            }
         }
     }
 
     /// Returns the scale of the noise in training, for means in a ball of radius `bound`. `delta` is the δ of
     /// a release.
-    fn scale(&self, bound: f64, delta: f64) -> Result<PosteriorScale> {
+    fn scale(&self, bound: f64, delta: f64, latents: usize) -> Result<PosteriorScale> {
         let epsilon = positive("pretraining_epsilon", self.pretraining_epsilon.unwrap_or(15.0))?;
         // A release at ε = ∞ needs no δ, and its training does.
         let delta = if self.noise == NoiseKind::Gaussian && delta == 0.0 { USUAL_DELTA } else { delta };
-        let scale = 2.0 * bound * self.noise.unit_scale(Budget::new(epsilon, delta)?)?;
+        let scale = 2.0 * bound * self.noise.unit_scale(Budget::new(epsilon, delta)?, latents)?;
         Ok(if self.learn_scale { PosteriorScale::Learned(scale) } else { PosteriorScale::Fixed(scale) })
     }
 
@@ -254,11 +259,11 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentMechanism>
     let (noise, bound) = (parameters.noise, parameters.bound()?);
     let latent = match noise {
         NoiseKind::Laplace => Domain::l1_ball(shape.latent_dim, bound)?,
-        NoiseKind::Gaussian => Domain::l2_ball(shape.latent_dim, bound)?,
+        NoiseKind::Gaussian | NoiseKind::PrivUnit => Domain::l2_ball(shape.latent_dim, bound)?,
     };
     let budget = noise.spent(NAME, brief.budget)?;
     // Fail before training if no noise meets ε.
-    noise.unit_scale(budget)?;
+    noise.unit_scale(budget, shape.latent_dim)?;
     parameters.check_volunteer_guarantee()?;
     let requested = parameters.volunteers.as_ref();
     let guarantee = requested.map(|requested| VolunteerGuarantee::new(requested, n)).transpose()?;
@@ -268,12 +273,13 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentMechanism>
     let features = brief.domain.features();
     let lens = parameters.lens(features, if guarantee.is_some() { None } else { Some(table) })?;
     let records = single(&lens.write(table.records().view()));
+    let latents = shape.latent_dim;
     let lesson = Lesson {
         records: records.view(),
         likelihood: &Likelihood::new(&lens, features, parameters.variance()?),
         shape,
         posterior: Posterior { noise, bound: bound as f32 },
-        scale: parameters.scale(bound, budget.delta())?,
+        scale: parameters.scale(bound, budget.delta(), latents)?,
         seed: parameters.seed,
     };
     let (Trained { networks: [encoder, decoder], scale }, claim) = match &guarantee {
@@ -288,6 +294,7 @@ pub fn design(parameters: &Parameters, brief: &Brief) -> Result<LatentMechanism>
         decoder: double(&decoder)?,
         epsilon: budget.epsilon(),
         delta: budget.delta(),
+        noise,
         level: match parameters.level {
             Released::Latent => Level::Latent,
             Released::Features => Level::Features,

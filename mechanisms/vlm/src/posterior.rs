@@ -12,7 +12,7 @@ use std::f64::consts::SQRT_2;
 /// Posterior of a record's latents: noise of one kind around the means ν(h) of the encoder's outputs h.
 ///
 /// The clip ν rescales points outside a ball of radius l = `bound` to its surface: the ℓ₁ ball for Laplace
-/// noise, and the ℓ₂ ball for Gaussian noise. The distance of two records' means in this norm is therefore at
+/// noise, and else the ℓ₂ ball. The distance of two records' means in this norm is therefore at
 /// most 2l (errata V3).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Posterior<T> {
@@ -22,21 +22,23 @@ pub(crate) struct Posterior<T> {
 
 impl<T: Real> Posterior<T> {
     /// Draws floating-point noise of scale 1 for n records with Z latents (n × Z). It is for training only,
-    /// and never protects a release.
+    /// and never protects a release. In place of PrivUnit, training adds Gaussian noise of the same variance.
     pub(crate) fn noise(self, (n, latents): (usize, usize), generator: &mut impl Rng) -> Array2<T> {
         Array2::from_shape_simple_fn((n, latents), || match self.noise {
             NoiseKind::Laplace => {
                 let magnitude = -(1.0 - generator.r#gen::<f64>()).ln();
                 T::nearest(if generator.r#gen() { magnitude } else { -magnitude })
             }
-            NoiseKind::Gaussian => T::nearest(generator.sample(StandardNormal)),
+            NoiseKind::Gaussian | NoiseKind::PrivUnit => T::nearest(generator.sample(StandardNormal)),
         })
     }
 
     pub(crate) fn norm(self, values: ArrayView1<T>) -> T {
         match self.noise {
             NoiseKind::Laplace => values.iter().map(|x| Float::abs(*x)).sum(),
-            NoiseKind::Gaussian => Float::sqrt(values.iter().map(|x| *x * *x).sum::<T>()),
+            NoiseKind::Gaussian | NoiseKind::PrivUnit => {
+                Float::sqrt(values.iter().map(|x| *x * *x).sum::<T>())
+            }
         }
     }
 
@@ -68,7 +70,7 @@ impl<T: Real> Posterior<T> {
             Zip::from(&mut slope).and(&head).for_each(|g, &h| {
                 let change = match self.noise {
                     NoiseKind::Laplace => sign(h),
-                    NoiseKind::Gaussian => h / norm,
+                    NoiseKind::Gaussian | NoiseKind::PrivUnit => h / norm,
                 };
                 *g = share * (*g - along * change);
             });
@@ -106,7 +108,7 @@ impl<T: Real> Posterior<T> {
                     by_log_scale += over_prior * (scale + size) * left - T::one();
                     *slope += share * sign(mean) * over_prior * (T::one() - left);
                 }
-                NoiseKind::Gaussian => {
+                NoiseKind::Gaussian | NoiseKind::PrivUnit => {
                     let half = T::nearest(0.5);
                     sum += half * (scale * scale + mean * mean - T::one()) - Float::ln(scale);
                     by_log_scale += scale * scale - T::one();
@@ -145,7 +147,7 @@ mod tests {
     fn log_density(noise: NoiseKind, x: f64, b: f64) -> f64 {
         match noise {
             NoiseKind::Laplace => -(2.0 * b).ln() - x.abs() / b,
-            NoiseKind::Gaussian => -(b * (2.0 * std::f64::consts::PI).sqrt()).ln() - x * x / (2.0 * b * b),
+            _ => -(b * (2.0 * std::f64::consts::PI).sqrt()).ln() - x * x / (2.0 * b * b),
         }
     }
 

@@ -12,8 +12,8 @@ use scumble_datasets::household;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
-use scumble_task_aware::Sample;
 use scumble_task_aware::sensitivity::over_points;
+use scumble_task_aware::{LatentMechanism, Sample};
 use serde_json::{Value, json};
 
 pub(super) const HOURS: usize = 24;
@@ -138,8 +138,16 @@ impl House {
 
     /// Expected task loss of each test day, by a design of the plugin `name` at `budget`.
     pub(super) fn losses_by_day(&self, options: &RunOptions, name: &str, budget: Budget) -> Result<Vec<f64>> {
-        let squares = self.squared_errors(options, name, self.brief.task.clone(), budget)?;
-        Ok(squares.dot(&weights().mapv(|k| k * k)).to_vec())
+        let design = options.registry.get(name)?.design(&json!({}), &self.brief.with_budget(budget))?;
+        let [_, test] = self.parts();
+        let losses = match design.mechanism().downcast_ref::<LatentMechanism>() {
+            Some(mechanism) => mechanism.linear_losses(Array2::from_diag(&weights()).view(), test)?,
+            None => None,
+        };
+        losses.map(|losses| losses.to_vec()).ok_or_else(|| Error::Mechanism {
+            mechanism: name.into(),
+            problem: "has no closed form of its loss".into(),
+        })
     }
 
     /// Expected squared error of every hour of each test day (days × hours), by a design of the plugin `name`

@@ -103,17 +103,7 @@ impl Shared {
     ) -> Result<Array2<f64>> {
         let parts = self.mechanism.parts().clone();
         let mechanism: LatentMechanism = Parts { epsilon, ..parts }.try_into()?;
-        let target_dim = mechanism.range().dim() - mechanism.latent_dim();
-        let mut stream = randomness.streams().stream(0);
-        let mut released = latents.clone();
-        for mut row in released.rows_mut() {
-            // No label is released with the latents here.
-            let mut point: Vec<f64> =
-                row.iter().copied().chain(std::iter::repeat_n(0.0, target_dim)).collect();
-            mechanism.perturb(&mut point, &mut stream)?;
-            row.iter_mut().zip(point).for_each(|(value, noisy)| *value = noisy);
-        }
-        Ok(released)
+        Ok(mechanism.noisy(latents.clone(), &mut randomness.streams().stream(0))?)
     }
 }
 

@@ -17,6 +17,7 @@
 
 mod additive;
 mod count;
+mod direction;
 mod gaussian;
 mod keyed;
 mod laplace;
@@ -25,6 +26,7 @@ mod sum;
 
 pub use additive::{AdditiveNoise, NoiseParameters, NoiseState, Noisy};
 pub use count::CountNoise;
+pub use direction::RandomDirection;
 pub use gaussian::GaussianNoise;
 pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
 pub use laplace::LaplaceNoise;

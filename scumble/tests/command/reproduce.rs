@@ -99,6 +99,7 @@ fn without_a_name_it_lists_them() {
         "task-aware/figure-7",
         "task-aware/figure-8",
         "task-aware/gaussian-latents",
+        "task-aware/priv-unit-latents",
         "task-aware/two-tasks",
         "vlm/beyond-mnist",
         "vlm/convolution",
@@ -111,6 +112,7 @@ fn without_a_name_it_lists_them() {
         "vlm/figure-4",
         "vlm/figure-7",
         "vlm/gaussian-latents",
+        "vlm/priv-unit-latents",
         "vlm/table-4",
     ];
     assert_eq!(names, expected);

@@ -52,12 +52,12 @@ impl Normals {
     }
 }
 
-/// Expected sum of the s largest of `pairs` independent numbers distributed as |⟨u, V⟩|, for each s = 0, …,
-/// `pairs`.
+/// Expected sum of the powers, with exponent `power`, of the s largest of `pairs` independent numbers
+/// distributed as |⟨u, V⟩|, for each s = 0, …, `pairs`.
 ///
 /// V is a uniform direction of `dim` dimensions and u is any unit vector. For each pair of opposite
 /// directions, the number is the inner product of u with the direction of the pair that is nearer to u.
-pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
+pub(crate) fn largest_cosines(dim: usize, pairs: usize, power: i32) -> Vec<f64> {
     /// The even number of intervals of Simpson's rule over the angle φ in [0, π/2], where the density is
     /// proportional to sin^(d−2) φ for d = `dim`.
     const INTERVALS: usize = 2048;
@@ -80,7 +80,8 @@ pub(crate) fn largest_cosines(dim: usize, pairs: usize) -> Vec<f64> {
             _ if at % 2 == 1 => 4.0,
             _ => 2.0,
         };
-        let contribution = pairs as f64 * angle.cos() * density(angle) / all * weight * step / 3.0;
+        let contribution =
+            pairs as f64 * angle.cos().powi(power) * density(angle) / all * weight * step / 3.0;
         let (inside, outside) = ((below / all).ln(), (1.0 - below / all).max(0.0).ln());
         let mut at_most = 0.0;
         for (others, ln_choose) in ln_choose.iter().enumerate() {
@@ -111,14 +112,23 @@ mod tests {
     fn cosines_are_those_of_closed_forms() {
         use std::f64::consts::{FRAC_2_PI, PI};
         // One direction: the mean of |cos| on a circle, and the mean of a uniform number on a sphere.
-        assert_relative_eq!(largest_cosines(2, 1)[1], FRAC_2_PI, max_relative = 1e-9);
-        assert_relative_eq!(largest_cosines(3, 1)[1], 0.5, max_relative = 1e-9);
-        assert_relative_eq!(largest_cosines(4, 1)[1], 4.0 / (3.0 * PI), max_relative = 1e-9);
+        assert_relative_eq!(largest_cosines(2, 1, 1)[1], FRAC_2_PI, max_relative = 1e-9);
+        assert_relative_eq!(largest_cosines(3, 1, 1)[1], 0.5, max_relative = 1e-9);
+        assert_relative_eq!(largest_cosines(4, 1, 1)[1], 4.0 / (3.0 * PI), max_relative = 1e-9);
         // Order statistics of uniform numbers: the largest of n has the mean n/(n + 1), the next has
         // (n − 1)/(n + 1).
-        for (at, sum) in largest_cosines(3, 512).iter().enumerate() {
+        for (at, sum) in largest_cosines(3, 512, 1).iter().enumerate() {
             let expected = (0..at).map(|rank| (512 - rank) as f64 / 513.0).sum::<f64>();
             assert_relative_eq!(*sum, expected, max_relative = 1e-6);
+        }
+        // The square of the k-th smallest of n uniform numbers has the mean k·(k + 1)/((n + 1)·(n + 2)). In d
+        // dimensions, the mean square of one direction is 1/d.
+        for (at, sum) in largest_cosines(3, 512, 2).iter().enumerate() {
+            let square = |rank: usize| ((512 - rank) * (513 - rank)) as f64 / (513.0 * 514.0);
+            assert_relative_eq!(*sum, (0..at).map(square).sum::<f64>(), max_relative = 1e-6);
+        }
+        for dim in [2, 5, 40] {
+            assert_relative_eq!(largest_cosines(dim, 1, 2)[1], 1.0 / dim as f64, max_relative = 1e-9);
         }
     }
 

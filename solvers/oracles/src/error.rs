@@ -36,6 +36,15 @@ pub enum Error {
         /// The problem with the answer.
         problem: String,
     },
+    /// A value that is no part of an answer. Numbers of 10¹⁵ or more are shown with an exponent.
+    #[error(
+        "{} is not a whole number from 0 to below 2^48",
+        if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") }
+    )]
+    Value {
+        /// The value.
+        value: f64,
+    },
     /// An unsupported number of dimensions.
     #[error("a direction has 2 to {most} dimensions, and {dim} is outside")]
     Dimensions {

@@ -31,5 +31,5 @@ mod privunit;
 pub use counts::{Counts, project_to_simplex};
 pub use error::{Error, Result};
 pub use kind::Kind;
-pub use oracle::{MOST_LEVELS, Oracle, WORD};
+pub use oracle::{MOST_LEVELS, Oracle, WORD, whole};
 pub use privunit::{Answer, MOST_CANDIDATES, MOST_DIMENSIONS, PrivUnit};

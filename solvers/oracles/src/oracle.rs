@@ -47,6 +47,25 @@ pub const MOST_LEVELS: u64 = 1 << 20;
 /// The number of levels, one bit each, in a word of a set of levels. Floats represent such words exactly.
 pub const WORD: u64 = 48;
 
+/// Logarithm of the probability of an answer, up to a constant. An answer that supports the person's true
+/// level, or vector, is e^ε times as likely as an answer that does not support it.
+pub(crate) fn log_odds(epsilon: f64, supports: bool) -> f64 {
+    match (epsilon, supports) {
+        (f64::INFINITY, true) => 0.0,
+        (f64::INFINITY, false) => f64::NEG_INFINITY,
+        (epsilon, supports) => epsilon * f64::from(u8::from(supports)),
+    }
+}
+
+/// Parses a value of an answer, written as a float.
+///
+/// # Errors
+/// [`Error::Value`] if `value` is not a whole number from 0 to below 2^[`WORD`].
+pub fn whole(value: f64) -> Result<u64> {
+    let is_word = (0.0..(1_u64 << WORD) as f64).contains(&value) && value.fract() == 0.0;
+    if is_word { Ok(value as u64) } else { Err(Error::Value { value }) }
+}
+
 impl Oracle {
     /// Creates an oracle of `kind`, at `epsilon` in nats. If ε is infinite, each answer is the person's
     /// level.
@@ -256,6 +275,11 @@ impl Oracle {
                 words.get((level / WORD) as usize).is_some_and(|word| word >> (level % WORD) & 1 == 1)
             }
         }
+    }
+
+    /// Logarithm of the probability of `answer` from a person with `level`, up to a constant.
+    pub fn log_likelihood(&self, answer: &[u64], level: u64) -> f64 {
+        log_odds(self.epsilon, self.supports(answer, level))
     }
 
     /// Checks that the oracle can give `answer`.

@@ -3,7 +3,7 @@
 use crate::codes::Codes;
 use crate::directions::largest_cosines;
 use crate::frame::Frame;
-use crate::oracle::{WORD, coin};
+use crate::oracle::{WORD, coin, log_odds};
 use crate::{Error, Result};
 use rand_core::RngCore;
 use scumble_sampling::{Coin, uniform_below};
@@ -73,6 +73,7 @@ pub struct PrivUnit {
     /// The coin that a person flips for an answer: heads if the answer is in the cap.
     coin: Coin,
     shrinkage: f64,
+    square_along: f64,
 }
 
 /// Number of vectors of a frame, r: for `pairs` pairs of candidates, the variance is within a fiftieth of the
@@ -110,7 +111,7 @@ impl PrivUnit {
         }
         let pairs = candidates / 2;
         let frame = Frame { dim, rank: rank(dim, pairs) };
-        let (sums, length) = (largest_cosines(frame.rank, pairs), frame.mean_length());
+        let (sums, length) = (largest_cosines(frame.rank, pairs, 1), frame.mean_length());
         let odds = |cap: usize| match epsilon {
             f64::INFINITY => coin(1, 0, 1.0),
             _ => coin(cap as u64, (candidates - cap) as u64, epsilon),
@@ -126,8 +127,17 @@ impl PrivUnit {
             let shrinkage = shrinkage(cap, &coin);
             if best.as_ref().is_none_or(|best: &Self| shrinkage > best.shrinkage) {
                 let codes = Codes::new(frame.rank, pairs);
-                best = Some(Self { frame, codes, pairs, cap, epsilon, coin, shrinkage });
+                best = Some(Self { frame, codes, pairs, cap, epsilon, coin, shrinkage, square_along: 0.0 });
             }
+        }
+        if let Some(best) = &mut best {
+            // Among all candidates, the squares of the cosines with a vector of the frame's space have the
+            // sum 2·pairs/rank, and the squared length of a vector's coordinates has the mean rank/dim.
+            let (cap, in_cap) = (best.cap as f64, largest_cosines(frame.rank, pairs, 2)[best.cap]);
+            let outside = (candidates as f64 / frame.rank as f64 - in_cap) / (candidates as f64 - cap);
+            let share = best.coin.probability();
+            let mean = share * in_cap / cap + (1.0 - share) * outside;
+            best.square_along = mean * frame.rank as f64 / dim as f64;
         }
         best.filter(|best| best.variance().is_finite()).ok_or(Error::Epsilon { epsilon })
     }
@@ -181,6 +191,12 @@ impl PrivUnit {
         (self.shrinkage.powi(-2) - 1.0) / self.dim() as f64
     }
 
+    /// The mean square E⟨u, V⟩², where u is a unit vector and V the direction of the answer. In each
+    /// dimension across u, the mean square is (1 − E⟨u, V⟩²)/(d − 1).
+    pub fn square_along(&self) -> f64 {
+        self.square_along
+    }
+
     /// The number of bits that encode an answer.
     pub fn bits(&self) -> u64 {
         WORD + u64::from(self.candidates().next_power_of_two().ilog2())
@@ -218,6 +234,11 @@ impl PrivUnit {
     /// as likely from a person whose cap contains its candidate as from any other person.
     pub fn supports(&self, answer: Answer, vector: &[f64]) -> bool {
         self.nearer(answer.seed, vector)[..self.cap].contains(&answer.candidate)
+    }
+
+    /// Logarithm of the probability of `answer` from a person with `vector` (d values), up to a constant.
+    pub fn log_likelihood(&self, answer: Answer, vector: &[f64]) -> f64 {
+        log_odds(self.epsilon, self.supports(answer, vector))
     }
 
     /// The direction (d values) that `answer` names.

@@ -350,7 +350,10 @@ fn a_saved_design_that_was_changed_by_hand_is_none() {
         ("epsilon", json!("nan"), ""),
         ("epsilon", Value::Null, ""),
         ("shaped_by", json!("nobody"), "unknown variant `nobody`"),
-        ("noise", json!(0), "unknown field `noise`"),
+        ("noise", json!("loud"), "unknown variant `loud`"),
+        ("noise", json!("priv-unit"), "PrivUnit needs latents in one ℓ₂ ball"),
+        ("delta", json!(1e-6), "only Gaussian noise spends δ"),
+        ("eta", json!(0), "unknown field `eta`"),
     ] {
         let mut changed = saved.clone();
         changed[key] = value;

@@ -3,11 +3,11 @@
 use scumble_core::{Error, Plugin, Volunteers};
 use scumble_task_aware::{
     PRIVACY_AGNOSTIC, TASK_AGNOSTIC, TASK_AWARE_BOUNDED, TASK_AWARE_CLIPPED, TASK_AWARE_GAUSSIAN,
-    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR,
+    TASK_AWARE_GRADIENT, TASK_AWARE_LINEAR, TASK_AWARE_PRIV_UNIT,
 };
 use serde_json::{Value, json};
 
-const ALL: [Plugin; 7] = [
+const ALL: [Plugin; 8] = [
     PRIVACY_AGNOSTIC,
     TASK_AGNOSTIC,
     TASK_AWARE_BOUNDED,
@@ -15,6 +15,7 @@ const ALL: [Plugin; 7] = [
     TASK_AWARE_GAUSSIAN,
     TASK_AWARE_GRADIENT,
     TASK_AWARE_LINEAR,
+    TASK_AWARE_PRIV_UNIT,
 ];
 
 /// No design here claims anything for volunteers, so people with a privacy guarantee may not be volunteers.

@@ -1,5 +1,5 @@
-//! Gaussian latents in place of Laplace latents, at the same ε and δ, on the problems of Figures 4 to 8 of
-//! Cheng, Tang and Chinchali.
+//! Gaussian latents, and latents by PrivUnit, in place of Laplace latents on the problems of Figures 4 to 8
+//! of Cheng, Tang and Chinchali.
 
 use super::household::House;
 use super::trained::{Approach, Problem};
@@ -14,8 +14,23 @@ use scumble_core::Budget;
 use rayon::prelude::*;
 use serde_json::json;
 
-/// δ of both noises. Laplace noise of ε spends no δ. With this δ it could have an ε that is larger by 2·10⁻⁶.
-const DELTA: f64 = 1e-6;
+/// Noise on latents in place of Laplace noise.
+struct Noise {
+    name: &'static str,
+    /// The parameter `noise` of `task-aware-gradient`.
+    parameter: &'static str,
+    /// Design of a linear task.
+    plugin: &'static str,
+    /// δ of a release. Laplace noise of ε spends no δ. With a δ of 10⁻⁶, it could have an ε that is larger by
+    /// 2·10⁻⁶.
+    delta: f64,
+}
+
+static GAUSSIAN: Noise =
+    Noise { name: "Gaussian", parameter: "gaussian", plugin: "task-aware-gaussian", delta: 1e-6 };
+
+static PRIV_UNIT: Noise =
+    Noise { name: "PrivUnit", parameter: "priv-unit", plugin: "task-aware-priv-unit", delta: 0.0 };
 
 /// Budgets of the quick variant.
 const QUICK: usize = 2;
@@ -35,28 +50,37 @@ enum Posed {
     Trained(Box<Problem>, Approach),
 }
 
-/// Mean loss on test records with Laplace latents and with Gaussian latents, and the mean gain by Gaussian
-/// latents with its standard error over the records.
+/// Mean loss on test records with Laplace latents and with the other noise, and the mean gain by the other
+/// noise with its standard error over the records.
 type Losses = [f64; 4];
 
 /// Losses of a case at each of its budgets.
 struct Found<'c> {
+    noise: &'static Noise,
     case: &'c Case,
     losses: Vec<Losses>,
 }
 
-pub(super) fn run(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+pub(super) fn gaussian(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    run(options, name, &GAUSSIAN)
+}
+
+pub(super) fn priv_unit(options: &RunOptions, name: &'static str) -> Result<Evidence> {
+    run(options, name, &PRIV_UNIT)
+}
+
+fn run(options: &RunOptions, name: &'static str, noise: &'static Noise) -> Result<Evidence> {
     let cases = cases(options)?;
     let store = options.finished(name)?;
     (options.on_start)(cases.iter().map(|case| case.budgets.len()).sum::<usize>() as u64);
-    let found = cases.iter().map(|case| case.measure(options, &store)).collect::<Result<Vec<_>>>()?;
+    let found = cases.iter().map(|case| case.measure(options, noise, &store)).collect::<Result<Vec<_>>>()?;
     Ok(Evidence {
         trials: options.trials(),
         findings: found.iter().map(Found::finding).collect(),
-        grids: vec![grid(&found)],
-        notes: notes(options),
+        grids: vec![grid(&found, noise)],
+        notes: notes(options, noise),
         picture: Picture {
-            title: "Gaussian and Laplace latents at the same ε and δ".into(),
+            title: format!("{} and Laplace latents at the same budget", noise.name),
             panels: found.iter().map(Found::panel).collect(),
         },
     })
@@ -106,43 +130,55 @@ fn cases(options: &RunOptions) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
+impl Noise {
+    /// The δ of the comparison, in words.
+    fn at_delta(&self) -> String {
+        if self.delta > 0.0 { format!(", at δ = {:e}", self.delta) } else { String::new() }
+    }
+}
+
 impl Case {
-    fn measure(&self, options: &RunOptions, store: &Option<Store<Trial<Losses>>>) -> Result<Found<'_>> {
+    fn measure(
+        &self,
+        options: &RunOptions,
+        noise: &'static Noise,
+        store: &Option<Store<Trial<Losses>>>,
+    ) -> Result<Found<'_>> {
         let at = |epsilon: &f64| {
             let words = json!({
-                "of": self.figures, "epsilon": epsilon, "delta": DELTA, "draws": options.trials(),
+                "of": self.figures, "epsilon": epsilon, "delta": noise.delta, "draws": options.trials(),
                 "seed": options.seed,
             });
             let losses = options.once(store, &words, || {
-                let [laplace, gaussian] = self.losses(options, *epsilon)?;
-                let gain = Mean::from_differences(&laplace, &gaussian);
+                let [laplace, other] = self.losses(options, noise, *epsilon)?;
+                let gain = Mean::from_differences(&laplace, &other);
                 let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len() as f64;
-                Ok([mean(&laplace), mean(&gaussian), gain.value, gain.error])
+                Ok([mean(&laplace), mean(&other), gain.value, gain.error])
             });
             (options.on_step)();
             losses
         };
         let losses = self.budgets.par_iter().with_max_len(1).map(at).collect::<Result<_>>()?;
-        Ok(Found { case: self, losses })
+        Ok(Found { noise, case: self, losses })
     }
 
-    /// Expected loss on each test record with Laplace latents and with Gaussian latents.
-    fn losses(&self, options: &RunOptions, epsilon: f64) -> Result<[Vec<f64>; 2]> {
-        let (pure, with_delta) = (Budget::pure(epsilon)?, Budget::new(epsilon, DELTA)?);
+    /// Expected loss on each test record with Laplace latents and with the other noise.
+    fn losses(&self, options: &RunOptions, noise: &Noise, epsilon: f64) -> Result<[Vec<f64>; 2]> {
+        let (pure, with_delta) = (Budget::pure(epsilon)?, Budget::new(epsilon, noise.delta)?);
         match &self.problem {
             Posed::Linear(house) => {
                 let losses = |plugin, budget| house.losses_by_day(options, plugin, budget);
                 let mean = |losses: &Vec<f64>| losses.iter().sum::<f64>();
                 let [one, other] = [losses("task-aware-linear", pure)?, losses("task-aware-clipped", pure)?];
                 let laplace = if mean(&one) < mean(&other) { one } else { other };
-                Ok([laplace, losses("task-aware-gaussian", with_delta)?])
+                Ok([laplace, losses(noise.plugin, with_delta)?])
             }
             Posed::Trained(problem, laplace) => {
-                let mut gaussian = laplace.clone();
-                gaussian.parameters["noise"] = json!("gaussian");
+                let mut other = laplace.clone();
+                other.parameters["noise"] = json!(noise.parameter);
                 Ok([
                     problem.losses_by_record(options, laplace, pure)?,
-                    problem.losses_by_record(options, &gaussian, with_delta)?,
+                    problem.losses_by_record(options, &other, with_delta)?,
                 ])
             }
         }
@@ -161,12 +197,12 @@ impl Found<'_> {
             format!("{:+.1} ± {:.1} at ε = {epsilon}", share(gain.value), share(gain.error))
         });
         Finding {
-            what: format!("{}: gain by Gaussian latents (ours)", self.case.figures),
+            what: format!("{}: gain by {} latents (ours)", self.case.figures, self.noise.name),
             paper: "Laplace latents".into(),
             ours: format!("per cent of the loss: {}", entries.collect::<Vec<_>>().join(", ")),
             value: self.gains().last().map(|(_, gain)| gain.value),
             decision: rules::GAINS.on_gains(self.gains().map(|(_, gain)| gain.in_errors())),
-            why: format!("± a standard error, on test records, at δ = {DELTA:e}"),
+            why: format!("± a standard error, on test records{}", self.noise.at_delta()),
         }
     }
 
@@ -180,16 +216,19 @@ impl Found<'_> {
             title: self.case.figures.into(),
             across: Scale::logarithmic("ε"),
             up: Scale::linear("task loss on test records"),
-            layers: vec![curve("Laplace latents", 0), curve("Gaussian latents (ours)", 1)],
+            layers: vec![
+                curve("Laplace latents", 0),
+                curve(&format!("{} latents (ours)", self.noise.name), 1),
+            ],
         }
     }
 }
 
-fn grid(found: &[Found]) -> Grid {
+fn grid(found: &[Found], noise: &Noise) -> Grid {
     let rows = found.iter().flat_map(|found| {
-        found.gains().zip(&found.losses).map(|((epsilon, gain), [laplace, gaussian, ..])| {
+        found.gains().zip(&found.losses).map(|((epsilon, gain), [laplace, other, ..])| {
             let better = match gain.in_errors() {
-                gain if gain > 2.0 => "Gaussian",
+                gain if gain > 2.0 => noise.name,
                 gain if gain < -2.0 => "Laplace",
                 _ => "neither",
             };
@@ -197,24 +236,26 @@ fn grid(found: &[Found]) -> Grid {
                 found.case.figures.to_owned(),
                 epsilon.to_string(),
                 four(*laplace),
-                four(*gaussian),
+                four(*other),
                 format!("{} ± {}", four(gain.value), four(gain.error)),
                 better.to_owned(),
             ]
         })
     });
-    let header = ["figure", "ε", "Laplace latents", "Gaussian latents", "gain", "better by two errors"];
+    let other = format!("{} latents", noise.name);
+    let header = ["figure", "ε", "Laplace latents", &other, "gain", "better by two errors"];
     Grid::new("Task loss on test records", header, rows)
 }
 
-fn notes(options: &RunOptions) -> Vec<String> {
+fn notes(options: &RunOptions, noise: &Noise) -> Vec<String> {
     vec![
         format!(
-            "Both noises satisfy (ε, {DELTA:e}). In Figure 4, designs are in closed form: the better of \
-             task-aware-linear and task-aware-clipped on test days, against task-aware-gaussian. In the \
-             other figures, task-aware-gradient trains encoder and decoder with the settings of these \
-             figures (for tumours with η = 0.0001), and only the noise differs. Each record's loss is a \
-             mean over {} draws.",
+            "Both noises satisfy the same budget{}. In Figure 4, designs are in closed form: the better of \
+             task-aware-linear and task-aware-clipped on test days, against {}. In the other figures, \
+             task-aware-gradient trains encoder and decoder with the settings of these figures (for tumours \
+             with η = 0.0001), and only the noise differs. Each record's loss is a mean over {} draws.",
+            noise.at_delta(),
+            noise.plugin,
             options.trials()
         ),
         "The standard error is over test records, for one training of each design.".into(),
