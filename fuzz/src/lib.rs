@@ -15,6 +15,7 @@ mod key;
 mod ledger;
 mod parquet;
 mod schema;
+mod tables;
 
 pub use crate::adult::adult;
 pub use crate::cifar::cifar;
@@ -25,6 +26,7 @@ pub use crate::key::key;
 pub use crate::ledger::ledger;
 pub use crate::parquet::parquet;
 pub use crate::schema::schema;
+pub use crate::tables::tables;
 
 use scumble_datasets::DataSet;
 use std::fmt::Display;
@@ -35,13 +37,14 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]) -> bool;
 
 /// Every target with its name, which is also the name of its folder in `corpus/`.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("csv", csv),
     ("parquet", parquet),
     ("schema", schema),
     ("design", design),
     ("key", key),
     ("ledger", ledger),
+    ("tables", tables),
     ("idx", idx),
     ("cifar", cifar),
     ("adult", adult),

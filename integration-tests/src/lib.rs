@@ -71,16 +71,15 @@ impl Offset {
         use rand_core::RngCore;
         let offset = f64::from(randomness.streams().stream(0).next_u32());
         let released = shifted(table, offset)?;
-        Ok(Release {
-            key: Key::secret(OffsetKey { offset }, &released),
-            table: released,
-            guarantee: self.guarantee(),
-            noise: Noise {
+        Ok(Release::new(
+            Key::secret(OffsetKey { offset }, &released),
+            self.guarantee(),
+            Noise {
                 features: vec![NoiseDistribution::Exact { width: table.columns().len() }],
                 target: NoiseDistribution::Exact { width: self.domain.layout().target.width() },
             },
-            counted_tables: vec![],
-        })
+            released,
+        ))
     }
 }
 

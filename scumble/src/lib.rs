@@ -88,5 +88,6 @@ pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
 #[cfg(feature = "evaluation")]
 pub use scumble_svm as svm;
+pub use scumble_tables as tables;
 pub use scumble_task_aware as task_aware;
 pub use scumble_vlm as vlm;

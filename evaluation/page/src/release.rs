@@ -143,7 +143,8 @@ fn tables(counted: &[Vec<String>], releases: Releases) -> Markup {
             ([], _) => "none: the mechanism counts no tables",
             (counted, _) => {
                 (counted.iter().map(|table| table.join(" × ")).collect::<Vec<_>>().join(", "))
-                ". Other relations may be lost or reversed."
+                ". Other relations may be lost or reversed. The rows hide the noise, so no interval can be \
+                 computed from them."
             }
         }
     }

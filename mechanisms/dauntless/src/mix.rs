@@ -191,19 +191,18 @@ impl Dauntless {
         let label_width = vectors.as_ref().map_or(0, Array2::ncols);
         let released = disguise.released(&drawn, mixes.len(), features, vectors)?;
         let (pool, pool_classes) = select(&answering);
-        Ok(Release {
-            key: match state.queries {
+        Ok(Release::new(
+            match state.queries {
                 0 => Key::secret(disguise, &released),
                 _ => Key::secret(Answers::new(disguise, pool, pool_classes), &released),
             },
-            guarantee: self.guarantee_of(table.len()).under(randomness.provenance()),
-            noise: Noise {
+            self.guarantee_of(table.len()).under(randomness.provenance()),
+            Noise {
                 features: vec![NoiseDistribution::Unknown { width: released.columns().len() }],
                 target: NoiseDistribution::Unknown { width: label_width },
             },
-            table: released,
-            counted_tables: vec![],
-        })
+            released,
+        ))
     }
 }
 

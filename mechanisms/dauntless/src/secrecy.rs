@@ -275,13 +275,12 @@ impl PerfectSecrecy {
         let map = self.map(table, randomness)?;
         let n = table.len();
         let released = Table::new(columns(n), Array2::eye(n), table.target().clone())?;
-        Ok(Release {
-            key: Key::secret(map, &released),
-            table: released,
-            guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise::for_features(&self.state.domain, NoiseDistribution::Unknown { width: n }),
-            counted_tables: vec![],
-        })
+        Ok(Release::new(
+            Key::secret(map, &released),
+            self.guarantee().under(randomness.provenance()),
+            Noise::for_features(&self.state.domain, NoiseDistribution::Unknown { width: n }),
+            released,
+        ))
     }
 }
 

@@ -106,7 +106,7 @@ impl SecretMatrix {
     ) -> Result<Release> {
         let table = in_place_of(table, records)?;
         let noise = Noise::for_features(&self.domain, distribution);
-        Ok(Release { key: Key::secret(self, &table), guarantee, noise, table, counted_tables: vec![] })
+        Ok(Release::new(Key::secret(self, &table), guarantee, noise, table))
     }
 }
 

@@ -279,16 +279,10 @@ impl FisherCorrelated {
             records.as_slice_mut().ok_or_else(|| Error::shape("the records are not stored row by row"))?;
         noise.add(values, &randomness.streams())?;
         let table = Table::new(table.columns().to_vec(), records, table.target().clone())?;
-        Ok(Release {
-            key: Key::None,
-            guarantee: self.release_guarantee(&noise).under(randomness.provenance()),
-            noise: Noise::for_features(
-                &self.state.domain,
-                NoiseDistribution::Shared { width: table.columns().len() },
-            ),
-            table,
-            counted_tables: vec![],
-        })
+        let guarantee = self.release_guarantee(&noise).under(randomness.provenance());
+        let shared = NoiseDistribution::Shared { width: table.columns().len() };
+        let noise = Noise::for_features(&self.state.domain, shared);
+        Ok(Release::new(Key::None, guarantee, noise, table))
     }
 }
 

@@ -6,12 +6,14 @@
 //! budget is μ², where μ is the parameter of Gaussian differential privacy. A share of the budget is charged
 //! before each answer, so no mechanism exceeds its budget, whatever it asks.
 
+use crate::columns::Columns;
 use crate::counts::{Clique, Counts};
 use crate::forest::Forest;
 use crate::residuals::Measured;
 use crate::selection::Selection;
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
+use scumble_core::levels::CountedTable;
 use scumble_core::{Budget, Error, Neighbours, PrivacyProfile, Result, Stream, interrupt};
 use scumble_noise::CountNoise;
 use std::collections::BTreeMap;
@@ -250,11 +252,44 @@ pub(crate) struct Drawn {
     pub(crate) stream: Stream,
     /// All answers, one after the other.
     pub(crate) transcript: Vec<f64>,
+    /// All measured tables.
+    pub(crate) tables: Vec<Asked>,
+    /// Merged level of each level of each column, if levels were merged.
+    merged: Arc<Vec<Vec<u32>>>,
+}
+
+/// A measured table.
+pub(crate) struct Asked {
+    clique: Clique,
+    counts: Vec<f64>,
+    /// Standard deviation of the noise of a count.
+    deviation: f64,
+    /// Fraction of the budget that the table spends.
+    share: f64,
+    /// Same as [`Drawn::merged`].
+    merged: Arc<Vec<Vec<u32>>>,
+}
+
+impl Asked {
+    /// Returns the table with the values that its levels stand for.
+    pub(crate) fn counted(self, columns: &Columns) -> CountedTable {
+        let Self { clique, counts, deviation, share, merged } = self;
+        let levels = clique.iter().map(|&at| {
+            let attribute = &columns.attributes()[at];
+            let of = |level: usize| merged.get(at).map_or(level, |merged| merged[level] as usize);
+            let count = (0..attribute.levels()).map(of).max().map_or(0, |most| most + 1);
+            let mut originals = vec![vec![]; count];
+            (0..attribute.levels()).for_each(|level| originals[of(level)].push(level));
+            originals.iter().map(|levels| attribute.counted(levels)).collect()
+        });
+        CountedTable { levels: levels.collect(), columns: clique, counts, deviation, share }
+    }
 }
 
 impl Drawn {
     pub(crate) fn new(purse: Purse, counts: Counts, stream: Stream) -> Self {
-        Self { purse, spent: Spent::default(), counts, stream, transcript: vec![] }
+        let (transcript, tables, merged) = (vec![], vec![], Arc::default());
+        Self { purse, spent: Spent::default(), counts, stream, transcript, tables, merged }
     }
 }
 
@@ -271,6 +306,13 @@ impl Answers for Drawn {
             None => exact.iter().map(|count| *count as f64).collect(),
         };
         self.transcript.extend(&counts);
+        self.tables.push(Asked {
+            clique: clique.clone(),
+            counts: counts.clone(),
+            deviation: noise.as_ref().map_or(0.0, CountNoise::scale),
+            share,
+            merged: self.merged.clone(),
+        });
         Ok(measured(clique, counts, noise.as_ref()))
     }
 
@@ -303,6 +345,7 @@ impl Answers for Drawn {
 
     fn merge(&mut self, merged: &[Vec<u32>]) -> Result<()> {
         self.counts = self.counts.merged(merged)?;
+        self.merged = Arc::new(merged.to_vec());
         Ok(())
     }
 }

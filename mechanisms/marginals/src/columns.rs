@@ -29,6 +29,11 @@ impl Columns {
         Ok(Self { attributes, label: place })
     }
 
+    /// The m attributes.
+    pub(crate) fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
     /// Number of attributes, m.
     pub(crate) fn len(&self) -> usize {
         self.attributes.len()

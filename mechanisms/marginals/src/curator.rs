@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use scumble_core::levels::Grid;
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
-    Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, Statistics, Stream, Table,
-    TargetDomain, ValuesIn, in_blocks,
+    NUMBER_OF_RECORDS, Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, Statistics,
+    Stream, Table, TargetDomain, ValuesIn, in_blocks,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,7 @@ impl<P: Program> CuratorMechanism for Curator<P> {
 
     fn guarantee(&self) -> Guarantee {
         let public = self.state.neighbours == Neighbours::ReplaceOne;
-        let discloses = if public { vec!["the number of records".to_owned()] } else { vec![] };
+        let discloses = if public { vec![NUMBER_OF_RECORDS.to_owned()] } else { vec![] };
         let epsilon = self.state.budget.epsilon();
         if epsilon == f64::INFINITY {
             let tables = "the exact counts of the records, as far as the released rows show them";
@@ -220,6 +220,7 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
         let answered = state.program.ask(columns, total, &mut answers)?;
         let counted = largest(&answered.measured);
         let model = answered.model(total, &mut answers.stream)?;
+        let tables = answers.tables.into_iter().map(|asked| asked.counted(columns)).collect();
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
         let (layout, columns) = (state.domain.layout(), columns.clone());
         let noise = Noise::unknown(&layout);
@@ -228,7 +229,7 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
             Ok(columns.written(&model.draw(records, stream)?, width, stream))
         };
         let drawing = Drawing::new((guarantee, noise), layout, records, streams, draw);
-        Ok(Outcome::Synthetic(drawing.with_counted_tables(counted)))
+        Ok(Outcome::Synthetic(drawing.with_tables(counted, tables)))
     }
 }
 

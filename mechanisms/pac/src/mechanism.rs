@@ -234,7 +234,14 @@ impl PacStatistics {
             features: vec![unknown(table.columns().len())],
             target: unknown(self.releases().target(self.state.domain.layout().target).width()),
         };
-        Ok(Release { table, guarantee, noise, key, counted_tables: self.computed.counted_tables() })
+        Ok(Release {
+            table,
+            guarantee,
+            noise,
+            key,
+            counted_tables: self.computed.counted_tables(),
+            noisy_tables: vec![],
+        })
     }
 }
 

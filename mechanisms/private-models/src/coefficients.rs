@@ -102,7 +102,7 @@ impl ReleasedModel for Coefficients {
 pub(crate) fn released(table: Table, guarantee: Guarantee, model: Arc<dyn ReleasedModel>) -> Outcome {
     let unknown = |width| NoiseDistribution::Unknown { width };
     let noise = Noise { features: vec![unknown(table.columns().len())], target: unknown(0) };
-    Outcome::Model(Release { table, guarantee, noise, key: Key::Model(model), counted_tables: vec![] })
+    Outcome::Model(Release::new(Key::Model(model), guarantee, noise, table))
 }
 
 /// Number of outputs of a model of the target of `domain`: one for a number or two classes, else one per

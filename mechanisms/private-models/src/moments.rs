@@ -193,7 +193,7 @@ impl NoisyMoments {
         let domain = &self.state.domain;
         let guarantee = self.guarantee().under(randomness.provenance());
         let noise = Noise::for_features(domain, NoiseDistribution::Exact { width: domain.columns().len() });
-        Release { table: table.clone(), noise, guarantee, key: Key::None, counted_tables: vec![] }
+        Release::new(Key::None, guarantee, noise, table.clone())
     }
 }
 

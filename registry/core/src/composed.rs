@@ -485,7 +485,7 @@ impl CuratorComposed {
             None => Key::None,
         };
         let (guarantee, noise) = (compose::by_parts(&guarantees), join_noise(noises));
-        Ok(Release { key, table, guarantee, noise, counted_tables: vec![] })
+        Ok(Release::new(key, guarantee, noise, table))
     }
 }
 

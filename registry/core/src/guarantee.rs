@@ -459,6 +459,9 @@ pub const ASSUMED: [&str; 3] = [
     "the order of the records carries no information: they are released in the order of the input",
 ];
 
+/// Disclosure of a guarantee for a public number of records.
+pub const NUMBER_OF_RECORDS: &str = "the number of records";
+
 impl Guarantee {
     /// Guarantee of a mechanism that claims nothing and discloses everything that it sees of a record of
     /// `domain`.
@@ -499,7 +502,7 @@ impl Guarantee {
     ) -> Self {
         let trusted = "a trusted curator holds all records in the clear";
         let (discloses, exists) = match neighbours {
-            Neighbours::ReplaceOne => (vec!["the number of records".to_owned()], None),
+            Neighbours::ReplaceOne => (vec![NUMBER_OF_RECORDS.to_owned()], None),
             // An empty table is refused, which distinguishes it from its neighbours, the tables of one
             // record.
             Neighbours::AddOrRemoveOne => (vec![], Some("the existence of at least one record is public")),
@@ -507,6 +510,11 @@ impl Guarantee {
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
         let claims = claims.into_iter().map(|(dp, theorem)| (Notion::CentralDp(dp), theorem));
         Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::for_records(claims) }
+    }
+
+    /// Returns whether the number of records is disclosed.
+    pub fn discloses_number(&self) -> bool {
+        self.discloses.iter().any(|disclosed| disclosed == NUMBER_OF_RECORDS)
     }
 
     /// Local claim for `unit` with the smallest δ, and of several such claims the one with the smallest ε;

@@ -89,7 +89,8 @@ pub use error::{Error, Result};
 pub use estimate::{Estimate, check_confidence};
 pub use guarantee::{
     ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, MetricDp, MutualInformation,
-    Neighbours, Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit, in_clear,
+    NUMBER_OF_RECORDS, Neighbours, Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit,
+    in_clear,
 };
 pub use mechanism::{
     Accumulator, Alike, Collection, Collector, CuratorMechanism, Designed, Draw, Drawing, Evidence,

@@ -132,6 +132,9 @@ pub enum Error {
         /// Description of the problem.
         problem: String,
     },
+    /// Noisy tables that are none.
+    #[error("the tables: {0}")]
+    Tables(#[from] scumble_tables::Error),
     /// Text or a number that is not an amount of ε, δ or nats.
     #[error(transparent)]
     Amount(#[from] NoAmount),

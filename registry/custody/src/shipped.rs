@@ -3,13 +3,15 @@
 
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
+use scumble_core::levels::{CountedLevel, CountedTable};
 use scumble_core::{
     Design, Designed, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution, Origin, Places, Registry,
     Table, local,
 };
 use scumble_records::{
-    Column, Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text,
+    Column, CountedValues, Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text,
 };
+use scumble_tables::{Level, NoisyTable, NoisyTables, TableColumn};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -18,6 +20,9 @@ use std::path::Path;
 
 /// Format that this version writes and reads.
 const FORMAT: &str = "scumble-design-3";
+
+/// Level of missing cells in a table.
+const MISSING: &str = "missing";
 
 /// Upper bound on the size of a design file, in bytes.
 const LONGEST: u64 = 1 << 30;
@@ -137,6 +142,41 @@ impl ShippedDesign {
         };
         let name = |&at: &usize| names.get(at).map(|name| (*name).clone()).ok_or_else(|| missing(at).into());
         tables.iter().map(|table| table.iter().map(name).collect()).collect()
+    }
+
+    /// The noisy `tables` of a release, in the values of the schema. `people` is the number of people, if it
+    /// is public.
+    ///
+    /// # Errors
+    /// Same errors as [`counted_tables`](Self::counted_tables); [`Error::Tables`] if there is no table.
+    pub fn noisy_tables(&self, tables: &[CountedTable], people: Option<u64>) -> Result<NoisyTables> {
+        let Records { schema, target } = self.records()?;
+        let target = target.as_deref();
+        let columns: Vec<Vec<usize>> = tables.iter().map(|table| table.columns.clone()).collect();
+        let level = |name: &String, level: &CountedLevel| {
+            Ok(match schema.counted_values(name, target, level)? {
+                CountedValues::Labels(labels) if labels.is_empty() => Level::Labels(vec![MISSING.into()]),
+                CountedValues::Labels(labels) => Level::Labels(labels),
+                CountedValues::Numbers(ranges) => match ranges[..] {
+                    [[from, to]] => Level::Range { from, to },
+                    _ => Level::Ranges(ranges),
+                },
+            })
+        };
+        let column = |(name, levels): (String, &Vec<CountedLevel>)| {
+            let levels = levels.iter().map(|of| level(&name, of)).collect::<Result<_>>()?;
+            Ok(TableColumn { unit: schema.counted_unit(&name, target)?, name, levels })
+        };
+        let named = self.counted_tables(&columns)?.into_iter().zip(tables);
+        let tables = named.map(|(names, table)| {
+            Ok(NoisyTable {
+                columns: names.into_iter().zip(&table.levels).map(column).collect::<Result<_>>()?,
+                counts: table.counts.clone(),
+                deviation: table.deviation,
+                share: table.share,
+            })
+        });
+        Ok(NoisyTables::new(people, tables.collect::<Result<_>>()?)?)
     }
 
     /// Reader of raw records.

@@ -11,6 +11,7 @@
 
 mod cell;
 mod check;
+mod counted;
 pub mod csv;
 mod decoder;
 mod draft;
@@ -39,6 +40,7 @@ pub mod written;
 
 pub use cell::Cell;
 pub use check::{Checked, Misfit, Misfits, check};
+pub use counted::CountedValues;
 pub use decoder::{DESIGN, Decoded, Decoder, Values};
 pub use draft::{NO_TEXT, draft, remarks};
 pub use encoder::{Clipped, Clips, Encoder, OutOfBounds};

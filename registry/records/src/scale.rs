@@ -164,6 +164,20 @@ impl Scale {
         })
     }
 
+    /// Numbers at the two ends of a range of coordinates; `None` if its middle is a missing cell.
+    pub(crate) fn ends(&self, [from, to]: [f64; 2]) -> Option<[f64; 2]> {
+        let middle = from + (to - from) / 2.0;
+        let number = |coordinate| match self.decode(coordinate) {
+            Decoded::Missing => None,
+            Decoded::Number(number) => Some(number),
+        };
+        if middle * self.parts < self.apart() {
+            return number(middle).map(|number| [number; 2]);
+        }
+        // Numbers begin after the values that have a part of the range for themselves.
+        Some([number(from.max(self.apart() / self.parts))?, number(to)?])
+    }
+
     /// Shortest decimal number with this coordinate. The result is the input number if the coordinate has no
     /// noise.
     pub(crate) fn decimal(&self, coordinate: f64) -> Cell<'static> {

@@ -1,5 +1,7 @@
 //! `scumble estimate`: population estimates from a release, with intervals that account for its noise.
 
+use super::estimated::{Line, shown};
+use super::from_tables::FromTables;
 use super::provenance::Provenance;
 use super::reading::Reading;
 use super::release::ValuesArgument;
@@ -9,7 +11,6 @@ use crate::core::{Estimate, Registry, number};
 use crate::custody::ShippedDesign;
 use crate::records::{Column, Kind, Values};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,17 +18,20 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   scumble estimate --design design.json --input released.csv
+  scumble estimate --tables tables.json --column age --by sex --against female
   scumble estimate --design design.json --input released.csv --confidence 0.99 --json";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct EstimateArguments {
     /// The design of the local mechanism that released the records.
-    #[arg(long, value_name = "DESIGN.json")]
-    design: PathBuf,
+    #[arg(long, value_name = "DESIGN.json", requires = "input", required_unless_present = "tables")]
+    design: Option<PathBuf>,
     /// The released records: CSV or Parquet; - for CSV on standard input.
-    #[arg(long, value_name = "RELEASED")]
-    input: PathBuf,
+    #[arg(long, value_name = "RELEASED", requires = "design")]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    from_tables: FromTables,
     /// Probability that an interval covers the true value. For the levels of a column, it is the probability
     /// that all their intervals cover their true values.
     #[arg(
@@ -47,22 +51,17 @@ pub(super) struct EstimateArguments {
     reading: Reading,
 }
 
-/// One line of the printed table of estimates.
-struct Line {
-    column: String,
-    what: String,
-    estimate: Estimate,
-    unit: String,
-}
-
 pub(super) fn estimate(
     registry: &Registry,
     arguments: &EstimateArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let design = ShippedDesign::read(&arguments.design, registry)?;
-    let rows = arguments.reading.open(&arguments.input)?;
-    let warning = arguments.provenance.check(&design, &arguments.design, &arguments.input, rows.design())?;
+    let (Some(design), Some(input)) = (&arguments.design, &arguments.input) else {
+        return arguments.from_tables.estimate(arguments.confidence, as_json);
+    };
+    let (design_file, design) = (design, ShippedDesign::read(design, registry)?);
+    let rows = arguments.reading.open(input)?;
+    let warning = arguments.provenance.check(&design, design_file, input, rows.design())?;
     let values = Values::from(arguments.values);
     let (table, noise) = design.read_released(rows, values)?;
     let estimator = Estimator::new(design.local()?, &table, &noise, arguments.confidence)?;
@@ -89,7 +88,7 @@ pub(super) fn estimate(
     }
     let problems =
         problems.into_iter().map(|(problem, columns)| format!("{}: {problem}", columns.join(", ")));
-    let (file, problems) = (arguments.input.display(), problems.collect::<Vec<_>>());
+    let (file, problems) = (input.display(), problems.collect::<Vec<_>>());
     if lines.is_empty() {
         return Err(format!("{file}: nothing can be estimated: {}", problems.join("; ")).into());
     }
@@ -103,21 +102,10 @@ pub(super) fn estimate(
             "estimates": lines,
         }));
     }
-    let mut shown = Table::new();
-    let interval = format!("{} % interval", short(100.0 * arguments.confidence));
-    shown.load_style(presets::NOTHING).set_header(["column", "estimate of", "value", &interval, "unit"]);
-    for Line { column, what, estimate, unit } in lines {
-        let interval = format!("{} to {}", short(estimate.lower), short(estimate.upper));
-        shown.add_row([column, what, short(estimate.value), interval, unit]);
-    }
-    for at in [2, 3] {
-        if let Some(column) = shown.column_mut(at) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
     print(&format!(
-        "{shown}\n\nThe estimates are of the population from which these {} people were sampled at random.\n\
+        "{}\n\nThe estimates are of the population from which these {} people were sampled at random.\n\
          The intervals account for the sampling and for the noise.",
+        shown(lines, arguments.confidence),
         table.len()
     ))
 }
@@ -134,44 +122,25 @@ fn lines_of(estimator: &Estimator, column: &Column, is_target: bool) -> Result<V
             let (lower, unit) = kind.offset_and_unit();
             let estimate = estimator.mean(variable)?;
             let estimate = estimate.in_unit(lower, kind.width());
-            Ok(vec![Line { column: name(), what: "mean".into(), estimate, unit }])
+            Ok(vec![Line { column: name(), group: None, what: "mean".into(), estimate, unit }])
         }
         (Kind::Ordered { levels }, _) if !is_target => {
             let estimate = estimator.mean(variable)?;
             let estimate = estimate.in_unit(0.0, (levels.len() - 1) as f64);
-            Ok(vec![Line { column: name(), what: "mean rank, from 0".into(), estimate, unit: String::new() }])
+            let (what, unit) = ("mean rank, from 0".into(), String::new());
+            Ok(vec![Line { column: name(), group: None, what, estimate, unit }])
         }
         (_, levels) => {
             let shares = estimator.histogram(variable)?;
             let levels = levels.unwrap_or_default().iter().zip(shares);
             let line = |(level, share): (&String, Estimate)| Line {
                 column: name(),
+                group: None,
                 what: level.clone(),
                 estimate: share.in_unit(0.0, 100.0),
                 unit: "%".into(),
             };
             Ok(levels.map(line).collect())
         }
-    }
-}
-
-/// Formats a number with four significant digits.
-fn short(number: f64) -> String {
-    let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
-    rounded.to_string()
-}
-
-impl Line {
-    fn to_json(&self) -> Value {
-        let Estimate { value, standard_error, lower, upper } = self.estimate;
-        json!({
-            "column": self.column,
-            "of": self.what,
-            "value": value,
-            "standard_error": standard_error,
-            "lower": lower,
-            "upper": upper,
-            "unit": self.unit,
-        })
     }
 }

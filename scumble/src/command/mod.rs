@@ -20,6 +20,8 @@ mod collect;
 mod compare;
 mod design;
 mod estimate;
+mod estimated;
+mod from_tables;
 mod labelled;
 mod ledger;
 mod list;

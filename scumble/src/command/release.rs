@@ -9,6 +9,7 @@ use super::{
     Failure, collect_command, complain, file_name, new_file, print_json, progress_bar, refuse_overlaps,
     tell_clipped, view_command,
 };
+use crate::core::levels::CountedTable;
 use crate::core::{
     CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
     Randomness, Registry, Release, Releases, interrupt,
@@ -22,6 +23,7 @@ use crate::noise::{Fingerprint, RecordDigest};
 use crate::page::ReleasePage;
 use crate::parquet::is_standard;
 use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, Reader, Values, stream};
+use crate::tables::NoisyTables;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -58,6 +60,10 @@ pub(super) struct ReleaseArguments {
     /// release and the design.
     #[arg(long, value_name = "KEY.json")]
     key: Option<PathBuf>,
+    /// File for the noisy tables from which a curator's rows are drawn, as JSON: the counts with the standard
+    /// deviation of their noise. `scumble estimate --tables` computes intervals from it.
+    #[arg(long, value_name = "TABLES.json")]
+    tables: Option<PathBuf>,
     #[command(flatten)]
     passphrase: Passphrase,
     /// Repeat the release of this seed. The release then has no guarantee: whoever knows the seed can
@@ -121,6 +127,10 @@ impl From<ValuesArgument> for Values {
     }
 }
 
+/// Error for `--tables` with a mechanism that has none.
+const NO_TABLES: &str = "--tables: this mechanism counts no noisy tables; adaptive-marginals, mst and \
+                         noisy-marginals do";
+
 /// Output files of a release, each under a temporary name.
 struct Outputs {
     released: Output,
@@ -131,6 +141,7 @@ struct Outputs {
     cards: Vec<NewFile>,
     /// The key's file and its passphrase.
     key: Option<(NewFile, String)>,
+    tables: Option<NewFile>,
 }
 
 /// Results to report after all records are released.
@@ -149,6 +160,8 @@ struct Done {
     /// numbers.
     clipped: Vec<Clipped>,
     key: Option<Key>,
+    /// Noisy tables, if they are requested.
+    tables: Option<NoisyTables>,
 }
 
 impl Done {
@@ -167,6 +180,7 @@ impl Done {
             counted_tables: vec![],
             clipped: streamed.clipped,
             key: None,
+            tables: None,
         }
     }
 }
@@ -257,7 +271,9 @@ fn kept(counted: &[Vec<String>]) -> Option<String> {
     let rest = if counted.len() > MOST { format!(", … ({} in all)", counted.len()) } else { String::new() };
     (!listed.is_empty()).then(|| {
         format!(
-            "The rows keep these tables: {}{rest}; other relations may be lost or reversed.",
+            "The rows keep these tables: {}{rest}; other relations may be lost or reversed.\nCompute no \
+             intervals from the rows, which hide the noise; `scumble estimate --tables` computes them from a \
+             file of --tables.",
             listed.join(", ")
         )
     })
@@ -291,11 +307,15 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
                 .into(),
         );
     }
+    if arguments.tables.is_some() && !matches!(mechanism.releases(), Releases::Synthetic { .. }) {
+        return Err(NO_TABLES.into());
+    }
     let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
     let read = [arguments.input.clone(), arguments.design.clone()].into_iter();
     let admitted = arguments.ticket.as_deref().map(AdmittedRecords::path_for);
     let read = read.chain(arguments.ticket.clone()).chain(admitted).chain(ledger.into_iter().flatten());
     let written = [&arguments.output].into_iter().chain(&arguments.card).chain(&arguments.key);
+    let written = written.chain(&arguments.tables);
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
         (mechanism, None) if !mechanism.releases().is_secret() => return Ok(()),
@@ -341,6 +361,7 @@ impl Outputs {
             values: arguments.values,
             ticket: None,
             cards: arguments.card.iter().map(usual).collect::<Result<_, _>>()?,
+            tables: arguments.tables.as_ref().map(usual).transpose()?,
             key: match &arguments.key {
                 Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
                 None => None,
@@ -378,6 +399,9 @@ impl Outputs {
                 false => serde_json::to_string_pretty(&card.to_json()?)? + "\n",
             };
             file.finish(text.as_bytes())?;
+        }
+        if let (Some(file), Some(tables)) = (self.tables, &done.tables) {
+            file.finish((serde_json::to_string(tables)? + "\n").as_bytes())?;
         }
         self.released.commit()
     }
@@ -504,6 +528,7 @@ impl Work<'_> {
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
         let counted_tables = self.design.counted_tables(&drawing.counted_tables)?;
+        let tables = self.tables(&drawing.noisy_tables, &drawing.guarantee, drawing.records())?;
         self.charge(&drawing.guarantee)?;
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
@@ -528,7 +553,28 @@ impl Work<'_> {
             counted_tables,
             clipped,
             key: None,
+            tables,
         })
+    }
+
+    /// The noisy tables of a release, if they are requested.
+    ///
+    /// # Errors
+    /// Returns an error if they are requested and there are none.
+    fn tables(
+        &self,
+        tables: &[CountedTable],
+        guarantee: &Guarantee,
+        records: usize,
+    ) -> Result<Option<NoisyTables>, Failure> {
+        if self.arguments.tables.is_none() {
+            return Ok(None);
+        }
+        if tables.is_empty() {
+            return Err(NO_TABLES.into());
+        }
+        let people = guarantee.discloses_number().then_some(records as u64);
+        Ok(Some(self.design.noisy_tables(tables, people)?))
     }
 
     /// Charges the ledger for released rows, and writes them.
@@ -540,6 +586,7 @@ impl Work<'_> {
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
         let counted_tables = self.design.counted_tables(&release.counted_tables)?;
+        let tables = self.tables(&release.noisy_tables, &release.guarantee, release.table.len())?;
         self.charge(&release.guarantee)?;
         let layout = stream::layout(&release.table, self.design.mechanism().domain());
         let values = self.arguments.values.into();
@@ -565,6 +612,7 @@ impl Work<'_> {
             counted_tables,
             clipped,
             key: Some(release.key),
+            tables,
         })
     }
 
@@ -587,6 +635,7 @@ impl Work<'_> {
             counted_tables: vec![],
             clipped,
             key: Some(release.key),
+            tables: None,
         })
     }
 

@@ -100,7 +100,10 @@ fn a_curators_release_states_its_tables_and_the_balance() {
     let (page, card) = cards(&files, "--ledger ledger.json --dataset a&b");
     assert_eq!(card["counted_tables"], json!([["age", "died"], ["<i>sex</i>", "ward"]]));
     assert!(
-        page.contains("age × died, &lt;i&gt;sex&lt;/i&gt; × ward. Other relations may be lost or reversed."),
+        page.contains(
+            "age × died, &lt;i&gt;sex&lt;/i&gt; × ward. Other relations may be lost or reversed. \
+             The rows hide the noise, so no interval can be computed from them."
+        ),
         "{page}"
     );
     assert!(page.contains("which releases synthetic rows, trusting a curator</dd>"));
@@ -157,7 +160,8 @@ fn the_screen_names_the_tables_that_the_rows_keep() {
     let line = "release --design design.json --input data.csv --output released.csv";
     let screen = files.run(line);
     let expected = "\nThe rows keep these tables: age × died, <i>sex</i> × died, ward × died; other \
-                    relations may be lost or reversed.\n";
+                    relations may be lost or reversed.\nCompute no intervals from the rows, which hide the \
+                    noise; `scumble estimate --tables` computes them from a file of --tables.\n";
     assert!(screen.ends_with(expected), "{screen}");
     let found = files.json(&format!("{line} --force --json"));
     assert_eq!(found["counted_tables"][2], json!(["ward", "died"]));

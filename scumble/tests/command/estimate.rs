@@ -5,7 +5,7 @@ use crate::{Files, number, succeeded};
 use serde_json::Value;
 
 /// Writes the ages, dates, grades and sizes of 2,000 people, and whether they smoke.
-fn people(files: &Files) {
+pub(crate) fn people(files: &Files) {
     files.write(
         "people.toml",
         r#"column = [

@@ -30,6 +30,7 @@ mod scikit_learn;
 mod shell;
 mod solve;
 mod suite;
+mod tables;
 mod ticket;
 mod tuning;
 mod unchanged;

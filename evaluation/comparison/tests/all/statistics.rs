@@ -102,16 +102,15 @@ impl NoisySums {
         let (rows, columns) = (table.len() / 2, self.domain.columns().len());
         let records = Array2::from_shape_fn((rows, columns), |(_, at)| sums[at] / table.len() as f64);
         let classes = Array1::from_shape_fn(rows, |row| row % 2);
-        Ok(Release {
-            table: Table::new(self.domain.columns().to_vec(), records, Target::Class(classes))?,
-            key: Key::None,
-            guarantee: self.guarantee(),
-            noise: Noise {
+        Ok(Release::new(
+            Key::None,
+            self.guarantee(),
+            Noise {
                 features: vec![NoiseDistribution::Unknown { width: columns }],
                 target: NoiseDistribution::Unknown { width: self.domain.layout().target.width() },
             },
-            counted_tables: vec![],
-        })
+            Table::new(self.domain.columns().to_vec(), records, Target::Class(classes))?,
+        ))
     }
 }
 

@@ -165,16 +165,15 @@ impl ByHand {
         let columns = (1..=drawn.len()).map(|at| format!("count {at}")).collect();
         let width = drawn.len();
         let row = ndarray::Array2::from_shape_fn((1, width), |(_, at)| drawn[at]);
-        Ok(Release {
-            table: Table::new(columns, row, Target::None)?,
-            guarantee: self.guarantee().under(randomness.provenance()),
-            noise: Noise {
+        Ok(Release::new(
+            Key::None,
+            self.guarantee().under(randomness.provenance()),
+            Noise {
                 features: vec![NoiseDistribution::Unknown { width }],
                 target: NoiseDistribution::Exact { width: 0 },
             },
-            key: Key::None,
-            counted_tables: vec![],
-        })
+            Table::new(columns, row, Target::None)?,
+        ))
     }
 }
 

@@ -135,15 +135,14 @@ impl NoisyCounts {
         let largest = |from: usize, to: usize| (from..to).max_by(|&a, &b| counts[a].total_cmp(&counts[b]));
         let levels = [largest(0, 3), largest(3, 5)];
         let records = Array2::from_shape_fn((rows, 5), |(_, at)| f64::from(levels.contains(&Some(at))));
-        Ok(Release {
-            table: Table::new(self.domain.columns().to_vec(), records, Target::None)?,
-            key: Key::None,
-            guarantee: self.guarantee(),
-            noise: Noise {
+        Ok(Release::new(
+            Key::None,
+            self.guarantee(),
+            Noise {
                 features: vec![NoiseDistribution::Unknown { width: 5 }],
                 target: NoiseDistribution::Exact { width: 0 },
             },
-            counted_tables: vec![],
-        })
+            Table::new(self.domain.columns().to_vec(), records, Target::None)?,
+        ))
     }
 }

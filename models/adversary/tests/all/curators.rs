@@ -36,16 +36,15 @@ impl SecretKey for NoKey {
 /// Release with noise that the records share.
 fn release(mechanism: &Designed, records: Array2<f64>) -> Result<Release> {
     let table = Table::new(vec!["x".into()], records, Target::None)?;
-    Ok(Release {
-        key: Key::secret(NoKey {}, &table),
-        table,
-        guarantee: mechanism.guarantee(),
-        noise: Noise {
+    Ok(Release::new(
+        Key::secret(NoKey {}, &table),
+        mechanism.guarantee(),
+        Noise {
             features: vec![NoiseDistribution::Shared { width: 1 }],
             target: NoiseDistribution::Exact { width: 0 },
         },
-        counted_tables: vec![],
-    })
+        table,
+    ))
 }
 
 /// Sum of all records with Laplace noise, as a table of one row.

@@ -69,7 +69,7 @@ impl Grid {
     }
 
     /// Lower and upper end of a level, as scaled numbers.
-    fn ends(&self, level: usize) -> [f64; 2] {
+    pub(super) fn ends(&self, level: usize) -> [f64; 2] {
         match self {
             Self::Equal(bins) => [level, level + 1].map(|end| end as f64 / *bins as f64),
             Self::Refined { .. } => {

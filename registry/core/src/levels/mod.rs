@@ -6,8 +6,10 @@
 //! each level.
 
 mod attribute;
+mod counted;
 pub mod draw;
 mod grid;
 
 pub use attribute::Attribute;
+pub use counted::{CountedLevel, CountedTable};
 pub use grid::Grid;

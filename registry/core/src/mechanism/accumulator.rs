@@ -3,6 +3,7 @@
 //! independent of the number of records.
 
 use super::{Key, Release};
+use crate::levels::CountedTable;
 use crate::{
     Error, Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Stream, Streams, Table, interrupt,
     size,
@@ -131,6 +132,8 @@ pub struct Drawing {
     pub noise: Noise,
     /// Same as [`Release::counted_tables`].
     pub counted_tables: Vec<Vec<usize>>,
+    /// Same as [`Release::noisy_tables`].
+    pub noisy_tables: Vec<CountedTable>,
     layout: Layout,
     records: usize,
     streams: Streams,
@@ -153,14 +156,14 @@ impl Drawing {
         streams: Streams,
         draw: impl Fn(usize, &mut Stream) -> Result<Vec<f64>> + Send + Sync + 'static,
     ) -> Self {
-        let (counted_tables, draw) = (vec![], Box::new(draw));
-        Self { guarantee, noise, counted_tables, layout, records, streams, draw }
+        let (counted_tables, noisy_tables, draw) = (vec![], vec![], Box::new(draw));
+        Self { guarantee, noise, counted_tables, noisy_tables, layout, records, streams, draw }
     }
 
-    /// Same release, with the tables of counts from which its records are drawn.
+    /// Same release, with the columns of the tables from which its records are drawn, and with these tables.
     #[must_use]
-    pub fn with_counted_tables(self, counted_tables: Vec<Vec<usize>>) -> Self {
-        Self { counted_tables, ..self }
+    pub fn with_tables(self, counted_tables: Vec<Vec<usize>>, noisy_tables: Vec<CountedTable>) -> Self {
+        Self { counted_tables, noisy_tables, ..self }
     }
 
     /// Shape of the records.
@@ -200,7 +203,7 @@ impl Drawing {
         let blocks: Vec<Vec<f64>> =
             (0..self.blocks()).into_par_iter().map(|number| self.block(number)).collect::<Result<_>>()?;
         let table = self.layout.table_of(blocks.concat())?;
-        let Self { guarantee, noise, counted_tables, .. } = self;
-        Ok(Release { table, guarantee, noise, key: Key::None, counted_tables })
+        let Self { guarantee, noise, counted_tables, noisy_tables, .. } = self;
+        Ok(Release { table, guarantee, noise, key: Key::None, counted_tables, noisy_tables })
     }
 }

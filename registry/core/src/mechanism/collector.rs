@@ -84,6 +84,7 @@ impl Release {
             guarantee: self.guarantee.clone(),
             key: self.key.clone(),
             counted_tables: vec![],
+            noisy_tables: vec![],
         }))
     }
 }

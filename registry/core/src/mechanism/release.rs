@@ -1,6 +1,7 @@
 //! Releases, and the function that makes them with a local mechanism.
 
 use super::{Key, LocalMechanism};
+use crate::levels::CountedTable;
 use crate::local::{map_blocks, release_block};
 use crate::{Guarantee, Layout, Noise, Randomness, RecordDomain, Result, Table};
 
@@ -20,6 +21,8 @@ pub struct Release {
     /// are kept. A table lists the indices of its columns among the factors of the flat domain (features,
     /// then target). Empty if the rows were not drawn from counts.
     pub counted_tables: Vec<Vec<usize>>,
+    /// All tables of noisy counts that the mechanism measured, if any.
+    pub noisy_tables: Vec<CountedTable>,
 }
 
 /// Release of a local mechanism without its key, which is the mechanism itself.
@@ -37,16 +40,22 @@ impl Rows {
     /// Release of these rows with the key `key`.
     pub fn with_key(self, key: Key) -> Release {
         let Self { table, guarantee, noise } = self;
-        Release { table, guarantee, noise, key, counted_tables: vec![] }
+        Release::new(key, guarantee, noise, table)
     }
 }
 
 impl Release {
+    /// Release of `table` with its `key`, its `guarantee` and its `noise`, and without tables of counts.
+    pub fn new(key: Key, guarantee: Guarantee, noise: Noise, table: Table) -> Self {
+        Self { table, guarantee, noise, key, counted_tables: vec![], noisy_tables: vec![] }
+    }
+
     /// Release by a curator of rows that correspond to no record. It has no key, and its noise distribution
     /// is unknown.
     pub fn without_records(table: Table, guarantee: Guarantee, domain: &RecordDomain) -> Self {
         let layout = Layout { columns: table.columns().to_vec(), target: domain.layout().target };
-        Self { noise: Noise::unknown(&layout), table, guarantee, key: Key::None, counted_tables: vec![] }
+        let noise = Noise::unknown(&layout);
+        Self::new(Key::None, guarantee, noise, table)
     }
 }
 

@@ -1,0 +1,12 @@
+//! Arbitrary bytes as noisy tables.
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    scumble_fuzz::tables(data);
+});
+
+#[cfg(not(fuzzing))]
+fn main() -> std::io::Result<()> {
+    scumble_fuzz::run_files(scumble_fuzz::tables)
+}

@@ -1,0 +1,67 @@
+//! Printed estimates with their intervals.
+
+use crate::core::Estimate;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+
+/// One line of the printed table of estimates.
+pub(super) struct Line {
+    pub(super) column: String,
+    /// The people whom the estimate is of, if it is of a group.
+    pub(super) group: Option<String>,
+    pub(super) what: String,
+    pub(super) estimate: Estimate,
+    pub(super) unit: String,
+}
+
+/// Formats estimates as a table for people.
+pub(super) fn shown(lines: Vec<Line>, confidence: f64) -> Table {
+    let mut shown = Table::new();
+    let interval = format!("{} % interval", short(100.0 * confidence));
+    let has_groups = lines.iter().any(|line| line.group.is_some());
+    let header = ["column", "estimate of", "value", &interval, "unit"].map(str::to_owned);
+    let with_group = |cells: [String; 5], group: String| {
+        let mut cells = Vec::from(cells);
+        if has_groups {
+            cells.insert(1, group);
+        }
+        cells
+    };
+    shown.load_style(presets::NOTHING).set_header(with_group(header, "of people".into()));
+    for Line { column, group, what, estimate, unit } in lines {
+        let interval = format!("{} to {}", short(estimate.lower), short(estimate.upper));
+        let cells = [column, what, short(estimate.value), interval, unit];
+        shown.add_row(with_group(cells, group.unwrap_or_default()));
+    }
+    for at in [2, 3].map(|at| at + usize::from(has_groups)) {
+        if let Some(column) = shown.column_mut(at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    shown
+}
+
+/// Formats a number with four significant digits.
+fn short(number: f64) -> String {
+    let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
+    rounded.to_string()
+}
+
+impl Line {
+    pub(super) fn to_json(&self) -> Value {
+        let Estimate { value, standard_error, lower, upper } = self.estimate;
+        let mut line = json!({
+            "column": self.column,
+            "of": self.what,
+            "value": value,
+            "standard_error": standard_error,
+            "lower": lower,
+            "upper": upper,
+            "unit": self.unit,
+        });
+        if let Some(group) = &self.group {
+            line["group"] = json!(group);
+        }
+        line
+    }
+}
