@@ -73,7 +73,10 @@ fn values(scale: &Scale, column: &Column, ranges: &[[f64; 2]]) -> Vec<[f64; 2]> 
     let whole = |[from, to]: [f64; 2]| {
         let slack = ROUNDING * (to - from);
         let last = if to >= upper - slack { (to + slack).floor() } else { (to - slack).ceil() - 1.0 };
-        let first = (from - slack).ceil();
+        // Zeros with a level for themselves do not belong to the range above it.
+        let is_above_zero = scale.keeps_zero() && from.abs() <= slack && from < to;
+        // The sum with zero writes a negative zero as zero.
+        let first = if is_above_zero { 1.0 } else { 0.0 + (from - slack).ceil() };
         if first <= last { [first, last] } else { [from + (to - from) / 2.0; 2] }
     };
     let ends = ranges.iter().filter_map(|range| scale.ends(*range));

@@ -173,6 +173,9 @@ pub(crate) fn flag(text: &str) -> Option<bool> {
 }
 
 impl Kind {
+    /// Unit of the numbers of dates.
+    pub const DAYS: &'static str = "days since 1970-01-01";
+
     /// Kind of a real number between `lower` and `upper`, without a unit.
     pub(crate) fn real(lower: f64, upper: f64) -> Self {
         Self::Real { lower, upper, unit: String::new() }
@@ -199,6 +202,11 @@ impl Kind {
             Self::Boolean {} => Some(&BOOLEAN[..]),
             Self::Real { .. } | Self::Integer { .. } | Self::Date { .. } => None,
         }
+    }
+
+    /// Returns the nearest date to a number of [`DAYS`](Self::DAYS), in the form 2020-12-31.
+    pub fn date(days: f64) -> Option<String> {
+        date_of(days.round()).map(|date| date.to_string())
     }
 
     /// Unit of measurement; empty for kinds that have none.
@@ -244,7 +252,7 @@ impl Kind {
     pub fn offset_and_unit(&self) -> (f64, String) {
         let unit = match self {
             Self::Real { unit, .. } | Self::Integer { unit, .. } => unit.clone(),
-            Self::Date { .. } => "days since 1970-01-01".into(),
+            Self::Date { .. } => Self::DAYS.into(),
             Self::Boolean {} | Self::Ordered { .. } | Self::Category { .. } => String::new(),
         };
         (self.bounds().0, unit)

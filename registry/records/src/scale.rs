@@ -91,6 +91,11 @@ impl Scale {
         self.missing
     }
 
+    /// Returns whether zeros have a part of the range for themselves.
+    pub(crate) fn keeps_zero(&self) -> bool {
+        self.zero
+    }
+
     /// Returns whether some values have a part of the range for themselves.
     pub(crate) fn has_apart(&self) -> bool {
         self.apart() > 0.0

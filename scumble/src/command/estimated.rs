@@ -1,6 +1,7 @@
 //! Printed estimates with their intervals.
 
 use crate::core::Estimate;
+use crate::records::Kind;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
@@ -29,8 +30,12 @@ pub(super) fn shown(lines: Vec<Line>, confidence: f64) -> Table {
     };
     shown.load_style(presets::NOTHING).set_header(with_group(header, "of people".into()));
     for Line { column, group, what, estimate, unit } in lines {
-        let interval = format!("{} to {}", short(estimate.lower), short(estimate.upper));
-        let cells = [column, what, short(estimate.value), interval, unit];
+        let is_date = unit == Kind::DAYS;
+        let date = |number| Some(number).filter(|_| is_date).and_then(Kind::date);
+        let written = |number| date(number).unwrap_or_else(|| short(number));
+        let interval = format!("{} to {}", written(estimate.lower), written(estimate.upper));
+        let unit = if is_date { String::new() } else { unit };
+        let cells = [column, what, written(estimate.value), interval, unit];
         shown.add_row(with_group(cells, group.unwrap_or_default()));
     }
     for at in [2, 3].map(|at| at + usize::from(has_groups)) {

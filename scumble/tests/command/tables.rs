@@ -83,6 +83,51 @@ fn without_noise_the_tables_are_the_counts_of_the_file() {
     assert_relative_eq!(value("age", "mean"), 49.5, max_relative = 1e-9);
 }
 
+/// Zeros and missing cells that are kept apart have levels of their own, and no other level has them.
+#[test]
+fn values_apart_are_levels_of_their_own() {
+    let files = Files::new();
+    files.write(
+        "pay.toml",
+        r#"column = [
+            { name = "ok", kind = "boolean" },
+            { name = "pay", kind = "integer", lower = 0, upper = 1000, scale = "log", zero = "apart",
+              missing = "apart" },
+        ]"#,
+    );
+    let pay = |row: u32| match row % 4 {
+        0 => String::new(),
+        1 => "0".into(),
+        _ => (row % 1001).to_string(),
+    };
+    let rows: String = (0..400_u32).map(|row| format!("{},{}\n", pay(row), row % 3 == 0)).collect();
+    files.write("pay.csv", format!("pay,ok\n{rows}"));
+    files.run(
+        "design noisy-marginals --schema pay.toml --epsilon inf --delta 1e-6 --set marginals=[[\"pay\"]] \
+         --output design.json",
+    );
+    files.run("release --design design.json --input pay.csv --output rows.csv --tables tables.json");
+    let file: Value = serde_json::from_str(&files.read("tables.json")).unwrap();
+    let [table] = &file["tables"].as_array().unwrap()[..] else { panic!("one table: {file}") };
+    let levels = table["columns"][0]["levels"].as_array().unwrap();
+    let counts = table["counts"].as_array().unwrap().iter().map(number);
+    for (level, count) in levels.iter().zip(counts) {
+        let of = |row: &u32| match (level, row % 4) {
+            (level, 0) => *level == json!(["missing"]),
+            (level, 1) => *level == json!({ "from": 0.0, "to": 0.0 }),
+            (level, _) => level.get("from").is_some_and(|from| {
+                let pay = f64::from(row % 1001);
+                (number(from)..=number(&level["to"])).contains(&pay)
+            }),
+        };
+        assert_eq!((0..400_u32).filter(of).count() as f64, count, "{level}");
+    }
+    // Missing cells do not count.
+    let found = files.json("estimate --tables tables.json --counts --json");
+    let missing = found["estimates"].as_array().unwrap().iter().find(|line| line["of"] == "missing").unwrap();
+    assert_eq!(number(&missing["value"]), 100.0);
+}
+
 /// Noise of 40 releases, 48 or more counts each. Its standard deviation is within 10 % of the stated one,
 /// five standard errors.
 #[test]
@@ -127,6 +172,9 @@ fn groups_are_compared_with_intervals() {
     let (output, notes) = (files.run(line), files.notes(line));
     assert!(output.contains(" of people ") && output.contains("95 % interval"), "{output}");
     assert!(notes.contains("the noise hides the number of people whose \"smokes\" is"), "{notes}");
+    // A date is shown as such.
+    let shown = files.run("estimate --tables tables.json --column since");
+    assert!(shown.contains(" 2020-0") && !shown.contains("1970"), "{shown}");
     let counts = files.json("estimate --tables tables.json --column grade --by smokes --counts --json");
     let low = counts["estimates"].as_array().unwrap().iter().find(|line| line["of"] == "low").unwrap();
     assert_eq!((low["group"].as_str(), low["unit"].as_str()), (Some("false"), Some("people")));
