@@ -3,7 +3,7 @@
 
 use crate::PAPER;
 use crate::affine::affine;
-use crate::clipped::decoder_from;
+use crate::clipped::{PATIENCE, decoder_from};
 use crate::latent::LatentMechanism;
 use crate::linear::{Whitened, example};
 use crate::noise::{LatentNoise, NoiseKind};
@@ -94,9 +94,6 @@ impl Clipped {
         (decoder, means, loss)
     }
 }
-
-/// Number of consecutive added latents that bring no improvement, after which the search adds no more.
-const PATIENCE: usize = 3;
 
 /// Designs latents v = Σu with the principal components u of the task (see [`Whitened`]), and noise of this
 /// `kind` on an ℓ₂ ball.

@@ -220,7 +220,7 @@ impl Gradient for &Problem<'_> {
 const MOST_TRIED: usize = 250;
 const WORTHWHILE: f64 = 1e-6;
 /// Number of consecutive added latents that bring no improvement, after which the search adds no more.
-const PATIENCE: usize = 3;
+pub(crate) const PATIENCE: usize = 3;
 
 /// Searches for the boxes of least loss from `start`. Returns them and their loss.
 fn improved(problem: Problem, start: Array1<f64>) -> (Array1<f64>, f64) {
