@@ -77,6 +77,9 @@ impl NoiseKind {
     }
 }
 
+/// Number of values of PrivUnit's answer, which are the last values of an encoded point.
+const ANSWER: usize = RandomDirection::COLUMNS.len();
+
 /// Exact noise on the latents of a release.
 #[derive(Debug, Clone)]
 pub(crate) enum LatentNoise {
@@ -134,10 +137,10 @@ impl LatentNoise {
     }
 
     /// Encodes the `latents` (Z values) for [`randomise`](Self::randomise). The first Z values of the result
-    /// are the latents. For PrivUnit, the last two have place for an answer, and are 0.
+    /// are the latents. For PrivUnit, the last [`ANSWER`] have place for an answer, and are 0.
     pub(crate) fn point(&self, latents: Vec<f64>) -> Result<Vec<f64>> {
         Ok(match self {
-            Self::PrivUnit(noise) => [noise.point(&latents)?, vec![0.0; 2]].concat(),
+            Self::PrivUnit(noise) => [noise.point(&latents)?, vec![0.0; ANSWER]].concat(),
             _ => latents,
         })
     }
@@ -159,7 +162,7 @@ impl LatentNoise {
             Self::Laplace(noise) => noise.add(point, stream),
             Self::Gaussian(noise) => noise.add(point, stream),
             Self::PrivUnit(noise) => {
-                let (vector, answer) = split_answer(point);
+                let (vector, answer) = point.split_at_mut(point.len().saturating_sub(ANSWER));
                 answer.copy_from_slice(&noise.answer(vector, stream)?);
                 let estimate = noise.estimate(answer)?;
                 vector.fill(0.0);
@@ -174,7 +177,8 @@ impl LatentNoise {
             Self::Laplace(noise) => noise.log_likelihood(point, released).ok(),
             Self::Gaussian(noise) => noise.log_likelihood(point, released).ok(),
             Self::PrivUnit(noise) => {
-                let (vector, answer) = (point.len().checked_sub(2)?, released.len().checked_sub(2)?);
+                let (vector, answer) =
+                    (point.len().checked_sub(ANSWER)?, released.len().checked_sub(ANSWER)?);
                 noise.log_likelihood(&point[..vector], &released[answer..])
             }
         }
@@ -220,9 +224,4 @@ impl LatentNoise {
             Self::Gaussian(_) | Self::PrivUnit(_) => range.l2_farthest(),
         }
     }
-}
-
-/// Splits a point into PrivUnit's vector and the two values of its answer.
-fn split_answer(point: &mut [f64]) -> (&mut [f64], &mut [f64]) {
-    point.split_at_mut(point.len().saturating_sub(2))
 }

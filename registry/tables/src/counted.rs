@@ -1,6 +1,6 @@
 //! Estimates about the people who are counted by a few columns.
 
-use crate::interval::{Noisy, Ratio, less};
+use crate::interval::{Noisy, Ratio, less, product};
 use crate::{Error, Level, NoisyTable, NoisyTables, Result, TableColumn};
 use scumble_core::Estimate;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -82,7 +82,7 @@ impl NoisyTables {
                 continue;
             };
             let (kept, counts, variance) = summed(table, &places);
-            // Counts without noise have the largest weight that a float holds.
+            // Counts without noise have a weight beyond that of any other.
             let weight = variance.max(1e-200).recip();
             match pooled.iter_mut().find(|(columns, ..)| *columns == kept) {
                 Some((_, weights, sum)) => {
@@ -180,7 +180,7 @@ impl Counted {
         let (quantile, samples) = settings.interval()?;
         let mut weights = self.people(None);
         for group in groups {
-            weights.iter_mut().zip(self.people(*group)).for_each(|(weight, own)| *weight *= own);
+            weights = product(&weights, &self.people(*group));
         }
         let value = self.noisy.sum(&weights);
         // Of n sampled people, n·p·(1 − p) is the variance of those in a group of share p.
@@ -197,8 +197,7 @@ impl Counted {
 
     fn share_of(&self, (column, level): Group, group: Option<Group>) -> Ratio {
         let below = self.people(group);
-        let is_of = self.people(Some((column, level)));
-        Ratio { above: below.iter().zip(is_of).map(|(one, other)| one * other).collect(), below }
+        Ratio { above: product(&below, &self.people(Some((column, level)))), below }
     }
 
     /// Estimates the share of people with a level of a column, among the people of a group or among all.
@@ -224,11 +223,10 @@ impl Counted {
         }
         // Missing values have no number, and do not count.
         let is_number = self.weights(|at| f64::from(u8::from(levels[at[column]].numbers().is_some())));
-        let below: Vec<f64> =
-            self.people(group).iter().zip(is_number).map(|(one, other)| one * other).collect();
+        let below = product(&self.people(group), &is_number);
         let number = |level: &Level| level.numbers().map_or(0.0, |numbers| numbers[position as usize]);
         let numbers = self.weights(|at| number(&levels[at[column]]));
-        Ok(Ratio { above: below.iter().zip(numbers).map(|(one, other)| one * other).collect(), below })
+        Ok(Ratio { above: product(&below, &numbers), below })
     }
 
     fn no_numbers(&self, column: usize, statistic: &'static str) -> Error {
@@ -287,8 +285,8 @@ impl Counted {
         let (mut below, mut most) = (vec![0.0; mean.below.len()], 0.0_f64);
         let (mut value, mut lower, mut upper) = (None, None, ranges.first().map_or(0.0, |range| range.1));
         for (rank, (from, to, level)) in ranges.iter().enumerate() {
-            let own = self.people(Some((column, *level)));
-            below.iter_mut().zip(own.iter().zip(&mean.below)).for_each(|(sum, (own, of))| *sum += own * of);
+            let own = product(&self.people(Some((column, *level))), &mean.below);
+            below.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             let before = most;
             most = most.max(self.noisy.sum(&below) / all);
             if value.is_none() && most >= order {

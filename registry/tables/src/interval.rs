@@ -92,6 +92,11 @@ pub(crate) fn less(one: &[f64], factor: f64, other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(one, other)| one - factor * other).collect()
 }
 
+/// The product of two weights in each cell.
+pub(crate) fn product(one: &[f64], other: &[f64]) -> Vec<f64> {
+    one.iter().zip(other).map(|(one, other)| one * other).collect()
+}
+
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }

@@ -53,7 +53,7 @@ pub(super) struct FromTables {
 struct Lines<'t> {
     arguments: &'t FromTables,
     settings: Settings,
-    counted: Counted,
+    counted: &'t Counted,
     lines: Vec<Line>,
     problems: Vec<Error>,
 }
@@ -77,6 +77,7 @@ impl FromTables {
                 Err(Error::Together { .. }) if self.column.is_empty() => continue,
                 Err(problem) => return Err(named(problem).into()),
             };
+            let counted = &counted;
             let of_column = Lines { arguments: self, settings, counted, lines: vec![], problems: vec![] };
             let (more, found) = of_column.estimated().map_err(named)?;
             lines.extend(more);
@@ -113,7 +114,7 @@ impl FromTables {
     }
 }
 
-impl Lines<'_> {
+impl<'t> Lines<'t> {
     /// Estimates of all groups, and of their differences.
     fn estimated(mut self) -> Result<(Vec<Line>, Vec<Error>), Error> {
         let groups: Vec<Option<usize>> = match self.counted.columns().get(1) {
@@ -132,8 +133,8 @@ impl Lines<'_> {
         Ok((self.lines, self.problems))
     }
 
-    fn column(&self) -> TableColumn {
-        self.counted.columns()[0].clone()
+    fn column(&self) -> &'t TableColumn {
+        &self.counted.columns()[0]
     }
 
     fn has_numbers(&self) -> bool {
@@ -201,7 +202,7 @@ impl Lines<'_> {
     ) -> Result<(), Error> {
         match estimate {
             Ok(estimate) => self.lines.push(Line {
-                column: self.column().name,
+                column: self.column().name.clone(),
                 group: group.clone(),
                 what,
                 estimate: estimate.in_unit(0.0, scale),

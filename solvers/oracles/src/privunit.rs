@@ -73,7 +73,6 @@ pub struct PrivUnit {
     /// The coin that a person flips for an answer: heads if the answer is in the cap.
     coin: Coin,
     shrinkage: f64,
-    square_along: f64,
 }
 
 /// Number of vectors of a frame, r: for `pairs` pairs of candidates, the variance is within a fiftieth of the
@@ -127,17 +126,8 @@ impl PrivUnit {
             let shrinkage = shrinkage(cap, &coin);
             if best.as_ref().is_none_or(|best: &Self| shrinkage > best.shrinkage) {
                 let codes = Codes::new(frame.rank, pairs);
-                best = Some(Self { frame, codes, pairs, cap, epsilon, coin, shrinkage, square_along: 0.0 });
+                best = Some(Self { frame, codes, pairs, cap, epsilon, coin, shrinkage });
             }
-        }
-        if let Some(best) = &mut best {
-            // Among all candidates, the squares of the cosines with a vector of the frame's space have the
-            // sum 2·pairs/rank, and the squared length of a vector's coordinates has the mean rank/dim.
-            let (cap, in_cap) = (best.cap as f64, largest_cosines(frame.rank, pairs, 2)[best.cap]);
-            let outside = (candidates as f64 / frame.rank as f64 - in_cap) / (candidates as f64 - cap);
-            let share = best.coin.probability();
-            let mean = share * in_cap / cap + (1.0 - share) * outside;
-            best.square_along = mean * frame.rank as f64 / dim as f64;
         }
         best.filter(|best| best.variance().is_finite()).ok_or(Error::Epsilon { epsilon })
     }
@@ -194,7 +184,14 @@ impl PrivUnit {
     /// The mean square E⟨u, V⟩², where u is a unit vector and V the direction of the answer. In each
     /// dimension across u, the mean square is (1 − E⟨u, V⟩²)/(d − 1).
     pub fn square_along(&self) -> f64 {
-        self.square_along
+        let (cap, candidates) = (self.cap as f64, self.candidates() as f64);
+        let (rank, dim) = (self.frame.rank as f64, self.dim() as f64);
+        // Among all candidates, the squares of the cosines with a vector of the frame's space have the sum
+        // K/rank, and the squared length of a vector's coordinates has the mean rank/dim.
+        let in_cap = largest_cosines(self.frame.rank, self.pairs, 2)[self.cap];
+        let outside = (candidates / rank - in_cap) / (candidates - cap);
+        let share = self.coin.probability();
+        (share * in_cap / cap + (1.0 - share) * outside) * rank / dim
     }
 
     /// The number of bits that encode an answer.
