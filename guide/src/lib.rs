@@ -68,6 +68,18 @@ mod case_hospital {}
 mod case_volunteers {}
 
 #[cfg(doctest)]
+#[doc = include_str!("../chapters/case-visits.md")]
+mod case_visits {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/case-report.md")]
+mod case_report {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../chapters/case-panel.md")]
+mod case_panel {}
+
+#[cfg(doctest)]
 #[doc = include_str!("../chapters/mechanism.md")]
 mod mechanism {}
 

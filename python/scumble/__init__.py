@@ -19,6 +19,7 @@ from ._errors import InvalidInput, InvalidRecords, NotAdmitted, Overdrawn, Priva
 from ._ledger import Ledger
 from ._model import Model
 from ._native import Ticket
+from ._noisy_tables import Tables
 from ._tables import take as _take
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "NotAdmitted",
     "Overdrawn",
     "PrivacyWarning",
+    "Tables",
     "Ticket",
     "UnknownName",
     "WrongTicket",

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _native
 from ._errors import InvalidInput, PrivacyWarning
+from ._noisy_tables import Tables
 from ._schemas import given
 from ._tables import take
 from ._native import Ticket
@@ -54,8 +55,11 @@ class Card(dict[str, Any]):
     """Public card of one release.
 
     It has the guarantee, the disclosures, the assumptions, the distribution of the noise, and the tables of counts from
-    which synthetic records were drawn (``counted_tables``).
+    which synthetic records were drawn (``counted_tables``). :attr:`tables` has the noisy tables themselves, if a curator
+    measured some.
     """
+
+    tables: Tables | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the card as JSON, as ``scumble release --card`` does."""
@@ -162,7 +166,8 @@ class Design:
         -------
         table
             Released table of the same kind as `table`. If the design releases a model, the table holds it, and
-            :class:`scumble.Model` predicts by it.
+            :class:`scumble.Model` predicts by it. If the design releases noisy tables, they are a
+            :class:`scumble.Tables`.
 
         Raises
         ------
@@ -222,7 +227,9 @@ class Design:
         tell(released.clipped, above=4)
         for warning in released.repeats:
             warnings.warn(warning, PrivacyWarning, stacklevel=3)
-        return back(released.table), Card(json.loads(released.card))
+        card = Card(json.loads(released.card))
+        card.tables = None if released.tables is None else Tables(released.tables)
+        return card.tables if released.table is None else back(released.table), card
 
     def view(self, table: Any, *, strict: bool = False, values: str = "drawn") -> Any:
         """Maps records into the space of a release, without noise.

@@ -5,6 +5,7 @@ class PyTable:
 
 class Released:
     table: PyTable
+    tables: str | None
     card: str
     clipped: list[tuple[str, int, str, str]]
     repeats: list[str]
@@ -109,6 +110,18 @@ def names() -> list[str]: ...
 def describe(name: str) -> str: ...
 def audit(name: str, quick: bool, seed: int | None) -> str: ...
 def audit_design(design: Design, quick: bool, seed: int | None) -> str: ...
+def check_tables(text: str) -> None: ...
+def estimate_tables(
+    text: str,
+    columns: list[str],
+    by: str | None,
+    against: str | None,
+    quantiles: list[float],
+    counts: bool,
+    confidence: float,
+    population: bool,
+    evenly: bool,
+) -> str: ...
 def account(words: list[str]) -> str: ...
 def draft(table: Any) -> str: ...
 def fit_logistic(

@@ -45,7 +45,14 @@ def given(schema: Any) -> dict[str, str | None]:
         return {"file": os.fspath(schema), "columns": None}
     if isinstance(schema, Mapping):
         columns = [_column(str(name), of) for name, of in schema.items()]
-        return {"file": None, "columns": json.dumps({"column": columns})}
+        people = [column for column in columns if column.get("kind") == "id"]
+        if len(people) > 1:
+            names = " and ".join(repr(column["name"]) for column in people[:2])
+            raise InvalidInput(f"schema: the columns {names} are ids of people, and a person has one id")
+        saved: dict[str, Any] = {"column": [column for column in columns if column not in people]}
+        for person in people:
+            saved["person"] = {key: value for key, value in person.items() if key != "kind"}
+        return {"file": None, "columns": json.dumps(saved)}
     raise InvalidInput(
         "schema: give a dict of columns or the path of a schema file; bounds are never taken from the data"
     )

@@ -9,14 +9,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::core::{
-    Budget, CuratorMechanism, Designed, Guarantee, Key, Noise, Protect, Randomness, Registry, Task,
+    Budget, CuratorMechanism, Designed, Guarantee, Noise, Outcome, Protect, Randomness, Registry, Task,
     Volunteers, interrupt,
 };
 use scumble::custody::{
     self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
 };
 use scumble::noise::Fingerprint;
-use scumble::records::{Clipped, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
+use scumble::records::{self, Clipped, Decoder, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
+use scumble::tables::{NoisyTable, NoisyTables};
 use scumble_arrow::{Rows, Writer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,8 +34,10 @@ pub(crate) struct Design {
 /// The result of a release.
 #[pyclass(frozen, get_all, module = "scumble._native")]
 pub(crate) struct Released {
-    /// The released records.
+    /// The released records; `None` if only tables are released.
     table: Py<PyAny>,
+    /// The noisy tables of a curator, as JSON.
+    tables: Option<String>,
     /// The card of this release, as JSON.
     card: String,
     /// Cells clipped to the public bounds: column, number of cells, lower and upper bound. They describe the
@@ -47,8 +50,21 @@ pub(crate) struct Released {
 /// Clipped cells of a column, as a Python tuple: column, number of cells, lower and upper bound.
 type ClippedCells = (String, usize, String, String);
 
-/// Released batches, the card of their release (empty if there is no card), and the clipped cells.
-type Made = (Vec<RecordBatch>, String, Vec<Clipped>);
+/// Result of a release.
+pub(crate) struct Made {
+    batches: Vec<RecordBatch>,
+    /// The card of the release; empty if there is no card.
+    card: String,
+    clipped: Vec<Clipped>,
+    /// The noisy tables of a curator.
+    tables: Option<NoisyTables>,
+}
+
+impl From<(Vec<RecordBatch>, String, Vec<Clipped>)> for Made {
+    fn from((batches, card, clipped): (Vec<RecordBatch>, String, Vec<Clipped>)) -> Self {
+        Self { batches, card, clipped, tables: None }
+    }
+}
 
 /// Designs a mechanism for records of a schema.
 #[pyfunction]
@@ -288,47 +304,67 @@ impl Design {
             ));
         }
         let values = how.values()?;
-        let reader = scumble_arrow::reader(&self.shipped, &batches, OutOfBounds::strictly(how.strict))?;
+        let people = scumble_arrow::people(&self.shipped, &batches, &mut randomness)?;
+        let counted = people.as_ref().map(|people| people.ids().len() as u64);
+        let bounds = OutOfBounds::strictly(how.strict);
+        let mut reader = scumble_arrow::reader(&self.shipped, &batches, bounds)?.of_people(people);
         let input = reader.input();
-        let loaded = reader.read_all()?;
-        let released = curator.release(&loaded.table, &mut randomness)?;
-        let model = match released.key {
-            Key::Model(_) => Some(self.shipped.model_rows(&released.table)?),
-            _ => None,
-        };
+        let go_on = |_| interrupt::check().map_err(|_| records::Error::Interrupted);
+        let kept = stream::Accumulated::read(curator.start(), &mut reader, go_on)?;
+        let clipped = kept.clipped.clone();
+        let people = counted.unwrap_or(kept.records);
+        let outcome = kept.release(&mut randomness)?.of_people(curator.records_per_person());
         interrupt::check().map_err(scumble::core::Error::from)?; // before the ledger is charged
         if let Some((ledger, dataset)) = how.account()? {
-            ledger.charge_release(dataset, &released.guarantee, self.target()?, &self.what())?;
+            ledger.charge_release(dataset, outcome.guarantee(), self.target()?, &self.what())?;
         }
-        let mut written = vec![];
-        if let Some((table, decoder)) = model {
-            stream::write(
-                &table,
-                &decoder,
-                Writer::new(&mut written, scumble_arrow::schema(&decoder, None)),
-            )?;
-            let (guarantee, columns) = (&released.guarantee, released.table.columns());
-            let model = Some(self.shipped.model_card(&released)?);
-            let card = self.card_of(None, model, guarantee, None, values, columns, &released.noise, &[])?;
-            return Ok((written, card, loaded.clipped));
-        }
-        let layout = stream::layout(&released.table, curator.domain());
-        let decoder = self.shipped.rows_decoder(&layout, &released.noise, &input, values)?;
-        let schema = scumble_arrow::schema(&decoder, batches.first().map(|batch| &**batch.schema_ref()));
-        stream::write(&released.table, &decoder, Writer::new(&mut written, schema))?;
-        let noise = decoder.noise(&released.noise);
-        let count = released.table.len() as u64;
-        let card = self.card_of(
-            Some(count),
-            None,
-            &released.guarantee,
-            None,
-            values,
-            released.table.columns(),
-            &noise,
-            &self.shipped.counted_tables(&released.counted_tables)?,
-        )?;
-        Ok((written, card, loaded.clipped))
+        let (mut written, mut tables) = (vec![], None);
+        let schema = |decoder: &Decoder| {
+            scumble_arrow::schema(decoder, batches.first().map(|batch| &**batch.schema_ref()))
+        };
+        let card = match outcome {
+            Outcome::Model(released) => {
+                let (table, decoder) = self.shipped.model_rows(&released.table)?;
+                let writer = Writer::new(&mut written, scumble_arrow::schema(&decoder, None));
+                stream::write(&table, &decoder, writer)?;
+                let (guarantee, columns) = (&released.guarantee, released.table.columns());
+                let model = Some(self.shipped.model_card(&released)?);
+                self.card_of(None, model, guarantee, None, values, columns, &released.noise, &[])?
+            }
+            Outcome::Tables(released) => {
+                let people = released.guarantee.discloses_number().then_some(people);
+                let made = self.shipped.noisy_tables(&released.noisy_tables, people)?;
+                let names =
+                    |table: &NoisyTable| table.columns.iter().map(|column| column.name.clone()).collect();
+                let counted: Vec<Vec<String>> = made.tables().iter().map(names).collect();
+                let (guarantee, noise) =
+                    (&released.guarantee, Noise::unknown(&stream::layout(&released.table, curator.domain())));
+                tables = Some(made);
+                self.card_of(None, None, guarantee, None, values, released.table.columns(), &noise, &counted)?
+            }
+            Outcome::Rows(released) => {
+                let layout = stream::layout(&released.table, curator.domain());
+                let decoder = self.shipped.rows_decoder(&layout, &released.noise, &input, values)?;
+                stream::write(&released.table, &decoder, Writer::new(&mut written, schema(&decoder)))?;
+                let (records, columns) = (Some(released.table.len() as u64), released.table.columns());
+                let counted = self.shipped.counted_tables(&released.counted_tables)?;
+                let (guarantee, noise) = (&released.guarantee, decoder.noise(&released.noise));
+                self.card_of(records, None, guarantee, None, values, columns, &noise, &counted)?
+            }
+            Outcome::Synthetic(drawing) => {
+                let decoder = self.shipped.rows_decoder(drawing.layout(), &drawing.noise, &input, values)?;
+                stream::write_drawn(&drawing, &decoder, Writer::new(&mut written, schema(&decoder)), go_on)?;
+                if !drawing.noisy_tables.is_empty() {
+                    let people = drawing.guarantee.discloses_number().then_some(drawing.records() as u64);
+                    tables = Some(self.shipped.noisy_tables(&drawing.noisy_tables, people)?);
+                }
+                let (records, columns) = (Some(drawing.records() as u64), &drawing.layout().columns);
+                let counted = self.shipped.counted_tables(&drawing.counted_tables)?;
+                let (guarantee, noise) = (&drawing.guarantee, decoder.noise(&drawing.noise));
+                self.card_of(records, None, guarantee, None, values, columns, &noise, &counted)?
+            }
+        };
+        Ok(Made { batches: written, card, clipped, tables })
     }
 }
 
@@ -340,10 +376,12 @@ pub(crate) fn rows(batches: &[RecordBatch]) -> Result<impl ReadRows + '_, Failed
     Ok(Rows::new(first.schema_ref(), batches.iter().cloned().map(Ok), "the table"))
 }
 
-pub(crate) fn given(py: Python, released: Result<Made, Failed>) -> Result<Released, Failed> {
-    let (batches, card, clipped) = released?;
+pub(crate) fn given(py: Python, released: Result<impl Into<Made>, Failed>) -> Result<Released, Failed> {
+    let Made { batches, card, clipped, tables } = released?.into();
     let clipped = clipped.into_iter().map(as_tuple).collect();
-    Ok(Released { table: table(py, batches)?, card, clipped, repeats: vec![] })
+    let table = if batches.is_empty() && tables.is_some() { py.None() } else { table(py, batches)? };
+    let tables = tables.map(|tables| serde_json::to_string(&tables)).transpose()?;
+    Ok(Released { table, tables, card, clipped, repeats: vec![] })
 }
 
 fn as_tuple(clipped: Clipped) -> ClippedCells {
@@ -455,20 +493,21 @@ impl Design {
             if let Designed::Curator(curator) = self.shipped.mechanism() {
                 return self.release_table(&**curator, batches, randomness, &how);
             }
-            let guarantee = self.shipped.local()?.guarantee().under(randomness.provenance());
+            let guarantee = self.shipped.mechanism().guarantee().under(randomness.provenance());
             if let Some((ledger, dataset)) = how.account()? {
-                scumble_arrow::check(&self.shipped, &batches, None, OutOfBounds::strictly(how.strict))?;
+                let bounds = OutOfBounds::strictly(how.strict);
+                stream::check(&mut scumble_arrow::reader(&self.shipped, &batches, bounds)?, |_| Ok(()))?;
                 ledger.charge_release(dataset, &guarantee, self.target()?, &self.what())?;
             }
             let (released, clipped) = scumble_arrow::release(
                 &self.shipped,
                 &batches,
-                &randomness.streams(),
+                &mut randomness,
                 OutOfBounds::strictly(how.strict),
                 values,
             )?;
             let records = released.iter().map(|batch| batch.num_rows() as u64).sum();
-            Ok((released, self.card(records, &guarantee, None, values)?, clipped))
+            Ok((released, self.card(records, &guarantee, None, values)?, clipped).into())
         });
         Ok(Released { repeats, ..given(py, released)? })
     }

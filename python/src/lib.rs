@@ -12,6 +12,7 @@ mod pool;
 mod predict;
 mod registry;
 mod schema;
+mod tables;
 mod ticket;
 
 use pyo3::prelude::*;
@@ -32,6 +33,8 @@ mod _native {
     use super::registry::{account, audit, audit_design, describe, names};
     #[pymodule_export]
     use super::schema::draft;
+    #[pymodule_export]
+    use super::tables::{check_tables, estimate_tables};
     #[pymodule_export]
     use super::ticket::Ticket;
     #[pymodule_export]

@@ -12,7 +12,7 @@ use scumble_vlm as _;
 
 /// Sorted names of the plugins that this crate links. No other list of these names exists; tests compare the
 /// registry with this one. A new mechanism needs faulty variants in `integration-tests/tests/variants`.
-pub const NAMES: [&str; 38] = [
+pub const NAMES: [&str; 39] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
@@ -43,6 +43,7 @@ pub const NAMES: [&str; 38] = [
     "private-ridge",
     "randomized-response",
     "singular-value-obfuscation",
+    "tables",
     "task-agnostic",
     "task-aware-bounded",
     "task-aware-clipped",

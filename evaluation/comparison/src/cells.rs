@@ -5,7 +5,9 @@ use super::reference::LearnsFrom;
 use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
 use super::{Candidate, Chosen, Comparison, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
-use scumble_core::{Brief, Budget, Design, Designed, Guarantee, Notion, Registry, Unit, Volunteers, number};
+use scumble_core::{
+    Brief, Budget, Design, Designed, Guarantee, Notion, Registry, Releases, Unit, Volunteers, number,
+};
 use scumble_custody::{Arrangement, asked};
 use serde_json::Value;
 use std::fmt;
@@ -263,6 +265,10 @@ impl Comparison {
 
     /// Checks that every model can learn from the releases of this mechanism.
     fn check_learned(&self, candidate: &Candidate, probe: &Designed) -> Result<()> {
+        if probe.releases() == Releases::Tables {
+            let reason = "it releases tables of counts, and no rows that a model learns from";
+            return Err(scumble_core::Error::not_applicable(candidate.plugin.name, reason).into());
+        }
         let Some(model) = self
             .models
             .iter()

@@ -7,7 +7,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use scumble_core::{Table, Target, Volunteers};
+use scumble_core::{Designed, Table, Target, Volunteers};
 use scumble_datasets::{DataSet, PackedTable};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -287,6 +287,15 @@ impl Split {
     /// Training records from a table with the data's rows.
     pub(super) fn train(&self, table: &PackedTable) -> Result<Table> {
         Ok(table.select(&self.train)?)
+    }
+
+    /// Records of the people to train on that `mechanism` releases: one of each, or as many as it uses of
+    /// people with several.
+    pub(super) fn released(&self, data: &DataSet, mechanism: &Designed) -> Result<Table> {
+        match (&data.people, mechanism.records_per_person()) {
+            (Some(people), Some(2..)) => Ok(people.of(&self.train)?),
+            _ => self.train(&data.table),
+        }
     }
 
     /// Test records from a table with the data's rows.

@@ -50,7 +50,12 @@ impl<'a> Trial<'a> {
         };
         let test = split.test(table)?;
         let mut randomness = Randomness::seeded(split.noise_seed);
-        let seen = cell.mechanism().release(&train, &mut randomness)?;
+        let seen = match cell.learns_from {
+            LearnsFrom::Release => cell
+                .mechanism()
+                .release(&split.released(&comparison.data, cell.mechanism())?, &mut randomness)?,
+            _ => cell.mechanism().release(&train, &mut randomness)?,
+        };
         let collected = seen.collected(train.len(), &mut randomness.streams().stream(0))?;
         let learned = match &collected {
             Some(collected) => comparison.as_in_file(cell, collected)?,

@@ -6,11 +6,13 @@ use jiff::civil::Date;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble_core::{RecordDomain, Table, Target};
+use scumble_noise::NoiseKey;
 use scumble_parquet::open;
 use scumble_records::Result;
-use scumble_records::{Clipped, Kind, Learning, Loaded, OutOfBounds, Reader, Schema, TextFormat};
+use scumble_records::{Chosen, Clipped, Kind, Learning, Loaded, OutOfBounds, Reader, Schema, TextFormat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Location of a data set's public schema. Mechanisms are designed for the columns and bounds of this schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,20 @@ impl<'a> Input<'a> {
             format: TextFormat::default(),
             learning: None,
             drops_missing_target: false,
+        }
+    }
+
+    /// Refuses a schema with a column of people's ids. `what` names what would mix the records of people.
+    fn refuse_people(&self, what: &str) -> Result<()> {
+        match Schema::read(self.schema)?.person() {
+            None => Ok(()),
+            Some(person) => Err(scumble_records::Error::Schema {
+                file: self.schema.display().to_string(),
+                problem: format!(
+                    "{what} would divide the records of a person (the ids are in {:?})",
+                    person.name
+                ),
+            }),
         }
     }
 
@@ -107,9 +123,34 @@ pub struct DataSet {
     pub clipped: Vec<Clipped>,
     /// Number of rows that were dropped because their target is missing, for the data owner only.
     pub dropped: usize,
+    /// All records of people, if they have several. `table` then has one record of each person.
+    pub people: Option<Arc<PeopleRecords>>,
     /// Number of training records, if the data set has its own split. The training records come first, and
     /// all other records are test records.
     pub train_records: Option<usize>,
+}
+
+/// Records of people of whom several records may count.
+#[derive(Debug, Clone)]
+pub struct PeopleRecords {
+    records: PackedTable,
+    /// Rows of each person that count, with their shares.
+    people: Vec<Chosen>,
+}
+
+impl PeopleRecords {
+    /// Records of these `people`, with their [shares](Table::shares). A person is a row of
+    /// [`DataSet::table`].
+    ///
+    /// # Errors
+    /// [`Error::Shape`](scumble_core::Error::Shape) for a person who does not exist.
+    pub fn of(&self, people: &[usize]) -> scumble_core::Result<Table> {
+        let missing = || scumble_core::Error::shape(format!("there are {} people", self.people.len()));
+        let own = people.iter().map(|person| self.people.get(*person).ok_or_else(missing));
+        let own = own.collect::<scumble_core::Result<Vec<_>>>()?;
+        let (rows, shares): (Vec<usize>, Vec<u16>) = own.into_iter().flatten().copied().unzip();
+        self.records.select(&rows)?.with_shares(shares)
+    }
 }
 
 impl DataSet {
@@ -118,7 +159,14 @@ impl DataSet {
     /// # Errors
     /// Any error of the file, with file, row, column and value.
     pub fn read(input: &Input) -> Result<Self> {
-        Ok(input.load(|reader| Ok((reader.read_all()?, ())))?.0)
+        let Some(column) = Schema::read(input.schema)?.person().cloned() else {
+            return Ok(input.load(|reader| Ok((reader.read_all()?, ())))?.0);
+        };
+        let key = NoiseKey::from_bytes([0; 32]);
+        let (data, people) = input.load(|reader| reader.read_people(&column, &key))?;
+        let one: Vec<usize> = people.iter().filter_map(|own| Some(own.first()?.0)).collect();
+        let table = data.table.select(&one)?.into();
+        Ok(Self { people: Some(Arc::new(PeopleRecords { records: data.table, people })), table, ..data })
     }
 
     /// Reads a uniform sample of `records` records of the file (Vitter's algorithm R), and the file's number
@@ -132,6 +180,7 @@ impl DataSet {
             let place = if row < records { row } else { rng.gen_range(0..=row) };
             (place < records).then_some(place)
         };
+        input.refuse_people("a sample of records")?;
         input.load(|reader| reader.read_some(place))
     }
 
@@ -145,6 +194,7 @@ impl DataSet {
     /// Same errors as [`read`](Self::read), and an error for a cell that is not a date. Valid dates are
     /// `2011-12-01`, `2011-12` and `Dec-2011`.
     pub fn read_by_time(input: &Input, by: &str, test_share: f64) -> crate::Result<Self> {
+        input.refuse_people("a split by time")?;
         let (data, cells) = input.load(|reader| reader.read_all_with_column(by))?;
         let dates = (1..).zip(&cells).map(|(row, cell)| day(&data.name, row, by, cell));
         let dates: Vec<Date> = dates.collect::<crate::Result<_>>()?;
@@ -174,6 +224,7 @@ impl DataSet {
             is_drafted: self.is_drafted,
             clipped: vec![],
             dropped: 0,
+            people: None,
             train_records: None,
         }
     }
@@ -207,6 +258,7 @@ impl DataSet {
             is_drafted: schema.is_draft(),
             clipped: loaded.clipped,
             dropped: loaded.dropped,
+            people: None,
             train_records: None,
         })
     }

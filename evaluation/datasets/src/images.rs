@@ -68,6 +68,7 @@ impl Images {
             is_drafted: false,
             clipped: vec![],
             dropped: 0,
+            people: None,
             train_records: Some(count(train)),
         })
     }

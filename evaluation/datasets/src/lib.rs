@@ -74,7 +74,7 @@ pub mod valuation;
 pub mod wdbc;
 mod when;
 
-pub use data_set::{DataSet, Input, SchemaAt};
+pub use data_set::{DataSet, Input, PeopleRecords, SchemaAt};
 pub use error::{Error, Result};
 pub use images::Images;
 pub use packed::PackedTable;

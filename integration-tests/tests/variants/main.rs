@@ -6,6 +6,7 @@
 
 mod dauntless;
 mod declared;
+mod people;
 
 use rand_core::RngCore;
 use scumble::adversary::{Coupled, Effort, Finding, Measure, Output, Verdict, audit, same_distribution};

@@ -14,7 +14,7 @@ use crate::selection::Selection;
 use rayon::prelude::*;
 use scumble_accounting::gaussian;
 use scumble_core::levels::CountedTable;
-use scumble_core::{Budget, Error, Neighbours, PrivacyProfile, Result, Stream, interrupt};
+use scumble_core::{Budget, Error, Neighbours, PARTS, PrivacyProfile, Result, Stream, interrupt};
 use scumble_noise::CountNoise;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Purse {
     budget: Budget,
     neighbours: Neighbours,
+    /// Largest number of records of a person that count.
+    records_per_person: u16,
     /// Square of the Gaussian differential privacy parameter μ of all answers together; `None` for an
     /// infinite ε.
     squared_mu: Option<f64>,
@@ -46,7 +48,7 @@ impl Purse {
     ///
     /// # Errors
     /// [`Error::Budget`] if δ = 0 and ε is finite, or if ε is too small for any noise.
-    pub(crate) fn new(budget: Budget, neighbours: Neighbours) -> Result<Self> {
+    pub(crate) fn new(budget: Budget, neighbours: Neighbours, records_per_person: u16) -> Result<Self> {
         let squared_mu = match (budget.epsilon(), budget.delta()) {
             (f64::INFINITY, _) => None,
             (_, 0.0) => {
@@ -61,7 +63,7 @@ impl Purse {
                 Some(mu * mu * (1.0 - FOR_ROUNDINGS))
             }
         };
-        let purse = Self { budget, neighbours, squared_mu, made: Arc::default() };
+        let purse = Self { budget, neighbours, records_per_person, squared_mu, made: Arc::default() };
         purse.noise(LEAST_SHARE)?;
         Ok(purse)
     }
@@ -102,8 +104,8 @@ impl Purse {
         })
     }
 
-    /// Number of cells in which the tables of neighbouring data sets differ: 1 if neighbours add or remove
-    /// one record, 2 if they replace one.
+    /// Largest ℓ₁ distance of the tables of neighbouring data sets, and of its square in ℓ₂: 1 if neighbours
+    /// add or remove one person, 2 if they replace one.
     fn differing(&self) -> u64 {
         match self.neighbours {
             Neighbours::AddOrRemoveOne => 1,
@@ -212,7 +214,8 @@ impl Terms<'_> {
     fn noise(self, share: f64) -> Result<Option<CountNoise>> {
         let noise = self.purse.noise(share)?;
         if let Some(noise) = &noise {
-            self.spent.pay(self.purse, noise.profile(self.purse.neighbours))?;
+            let price = noise.profile(self.purse.neighbours, self.purse.records_per_person);
+            self.spent.pay(self.purse, price)?;
         }
         Ok(noise)
     }
@@ -237,6 +240,10 @@ impl Terms<'_> {
         }
         Ok(selection)
     }
+}
+
+fn count(parts: u64) -> f64 {
+    parts as f64 / f64::from(PARTS)
 }
 
 fn measured(clique: &Clique, counts: Vec<f64>, noise: Option<&CountNoise>) -> Measured {
@@ -303,7 +310,7 @@ impl Answers for Drawn {
         let exact = self.counts.cells(clique);
         let counts = match &noise {
             Some(noise) => noise.add(exact, &mut self.stream),
-            None => exact.iter().map(|count| *count as f64).collect(),
+            None => exact.iter().map(|parts| count(*parts)).collect(),
         };
         self.transcript.extend(&counts);
         self.tables.push(Asked {
@@ -391,7 +398,7 @@ impl Answers for Replayed<'_> {
         let exact = self.counts.cells(clique);
         self.log_likelihood += match &noise {
             Some(noise) => noise.log_likelihood(exact, counts),
-            None if exact.iter().zip(counts).all(|(exact, count)| *exact as f64 == *count) => 0.0,
+            None if exact.iter().zip(counts).all(|(exact, drawn)| count(*exact) == *drawn) => 0.0,
             None => f64::NEG_INFINITY,
         };
         Ok(measured(clique, counts.to_vec(), noise.as_ref()))
@@ -439,7 +446,8 @@ mod tests {
     #[test]
     fn every_pair_is_scored_once_for_a_whole_tree() {
         for columns in [2, 9, 60] {
-            let purse = Purse::new(Budget::new(1.0, 1e-6).unwrap(), Neighbours::AddOrRemoveOne).unwrap();
+            let budget = Budget::new(1.0, 1e-6).unwrap();
+            let purse = Purse::new(budget, Neighbours::AddOrRemoveOne, 1).unwrap();
             let stream = Randomness::seeded(1).streams().stream(0);
             let counts = Counts::new(vec![2; columns], Default::default());
             let scored = AtomicUsize::new(0);

@@ -1,7 +1,9 @@
-//! Exact counts of records by the levels of some columns together. A *clique* is the set of these columns.
+//! Exact counts of people by the levels of some columns together. A *clique* is the set of these columns. A
+//! count is a whole number of parts, 1/[`PARTS`] each: a record that is a person's only one has all parts,
+//! and several records of a person share them.
 
 use rayon::prelude::*;
-use scumble_core::{Result, interrupt, size};
+use scumble_core::{PARTS, Result, interrupt, size};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -167,7 +169,7 @@ pub(crate) struct Counts {
     levels: Vec<usize>,
     tables: BTreeMap<Clique, Vec<u64>>,
     pairs: Option<PairTables>,
-    records: u64,
+    parts: u64,
 }
 
 /// Number of records or cells below which one core does all the work.
@@ -182,28 +184,34 @@ impl Counts {
         };
         let tables = plan.cliques.into_iter().map(empty).collect();
         let pairs = plan.pairs.map(|pairs| PairTables::new(pairs, &levels));
-        Self { tables, pairs, levels, records: 0 }
+        Self { tables, pairs, levels, parts: 0 }
     }
 
     /// Adds records to the counts. `columns` has one vector for each column, with the column's level in each
-    /// record.
+    /// record. `shares` has the parts of each record; `None` if each has all parts of a person.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
-    pub(crate) fn add(&mut self, columns: &[Vec<u32>]) -> Result<()> {
+    pub(crate) fn add(&mut self, columns: &[Vec<u32>], shares: Option<&[u16]>) -> Result<()> {
         let records = columns.first().map_or(0, Vec::len);
-        self.records += records as u64;
+        let share = |row: usize| u64::from(shares.map_or(PARTS, |shares| shares[row]));
+        self.parts += (0..records).map(share).sum::<u64>();
         let levels = &self.levels;
         let count = |clique: &[usize], table: &mut [u64]| match clique {
-            [one] => columns[*one].iter().for_each(|level| table[*level as usize] += 1),
+            [one] => {
+                let rows = columns[*one].iter().enumerate();
+                rows.for_each(|(row, level)| table[*level as usize] += share(row));
+            }
             [one, other] => {
                 let width = levels[*other];
-                let pairs = columns[*one].iter().zip(&columns[*other]);
-                pairs.for_each(|(one, other)| table[*one as usize * width + *other as usize] += 1);
+                let pairs = columns[*one].iter().zip(&columns[*other]).enumerate();
+                pairs.for_each(|(row, (one, other))| {
+                    table[*one as usize * width + *other as usize] += share(row);
+                });
             }
             all => (0..records).for_each(|row| {
                 let cell = all.iter().fold(0, |cell, &at| cell * levels[at] + columns[at][row] as usize);
-                table[cell] += 1;
+                table[cell] += share(row);
             }),
         };
         let count_one = |(clique, table): (&Clique, &mut Vec<u64>)| -> Result<()> {
@@ -260,16 +268,16 @@ impl Counts {
                 Some(pairs)
             }
         };
-        Ok(Self { tables, pairs, levels, records: self.records })
+        Ok(Self { tables, pairs, levels, parts: self.parts })
     }
 
-    /// Number of records counted.
-    pub(crate) fn records(&self) -> u64 {
-        self.records
+    /// Number of people counted.
+    pub(crate) fn people(&self) -> u64 {
+        self.parts.div_ceil(PARTS.into())
     }
 
-    /// Returns the counts of a clique's cells, the last column's level changing fastest. The slice is empty
-    /// for a clique that is not counted.
+    /// Returns the parts in each of a clique's cells, the last column's level changing fastest. The slice is
+    /// empty for a clique that is not counted.
     pub(crate) fn cells(&self, clique: &[usize]) -> &[u64] {
         match (self.tables.get(clique), &self.pairs, clique) {
             (Some(table), ..) => table,
@@ -301,18 +309,21 @@ mod tests {
         let columns = [vec![0, 1, 1, 2], vec![1, 0, 0, 1], vec![0, 0, 3, 3]];
         let cliques = [vec![0], vec![0, 1], vec![0, 1, 2]];
         let mut counts = Counts::new(vec![3, 2, 4], tables(&cliques));
-        counts.add(&columns).unwrap();
-        counts.add(&[vec![2], vec![1], vec![3]]).unwrap();
-        assert_eq!(counts.cells(&cliques[0]), [1, 2, 2]);
-        assert_eq!(counts.cells(&cliques[1]), [0, 1, 2, 0, 0, 2]);
-        assert_eq!(counts.cells(&cliques[2]).len(), 24);
-        assert_eq!(counts.cells(&cliques[2])[23], 2); // the last cell is (2, 1, 3)
-        assert_eq!(counts.cells(&cliques[2]).iter().sum::<u64>(), counts.records());
+        counts.add(&columns, None).unwrap();
+        counts.add(&[vec![2], vec![1], vec![3]], None).unwrap();
+        let cells = |counts: &Counts, clique: &Clique| {
+            counts.cells(clique).iter().map(|parts| parts / u64::from(PARTS)).collect::<Vec<_>>()
+        };
+        assert_eq!(cells(&counts, &cliques[0]), [1, 2, 2]);
+        assert_eq!(cells(&counts, &cliques[1]), [0, 1, 2, 0, 0, 2]);
+        assert_eq!(cells(&counts, &cliques[2]).len(), 24);
+        assert_eq!(cells(&counts, &cliques[2])[23], 2); // the last cell is (2, 1, 3)
+        assert_eq!(cells(&counts, &cliques[2]).iter().sum::<u64>(), counts.people());
         assert!(counts.cells(&[2]).is_empty());
         let merged = counts.merged(&[vec![0, 1, 1], vec![0, 1], vec![0, 0, 0, 1]]).unwrap();
-        assert_eq!(merged.cells(&cliques[0]), [1, 4]);
-        assert_eq!(merged.cells(&cliques[1]), [0, 1, 2, 2]);
-        assert_eq!(merged.cells(&cliques[2]), [0, 0, 1, 0, 1, 1, 0, 2]);
+        assert_eq!(cells(&merged, &cliques[0]), [1, 4]);
+        assert_eq!(cells(&merged, &cliques[1]), [0, 1, 2, 2]);
+        assert_eq!(cells(&merged, &cliques[2]), [0, 0, 1, 0, 1, 1, 0, 2]);
     }
 
     #[test]
@@ -331,8 +342,8 @@ mod tests {
             assert_eq!(pairs.len(), named.len() as u128);
             let all = TablePlan { cliques: vec![], pairs: Some(pairs) };
             let [mut one, mut other] = [all, tables(&named)].map(|plan| Counts::new(levels.clone(), plan));
-            one.add(&columns).unwrap();
-            other.add(&columns).unwrap();
+            one.add(&columns, None).unwrap();
+            other.add(&columns, None).unwrap();
             let [one_merged, other_merged] = [&one, &other].map(|counts| counts.merged(&merged).unwrap());
             for clique in &named {
                 assert!(!one.cells(clique).is_empty());
@@ -343,5 +354,15 @@ mod tests {
                 one.cells(&[1, 0]).is_empty() && one.cells(&[0, 9]).is_empty() && one.cells(&[0]).is_empty()
             );
         }
+    }
+
+    /// A person's records share the parts of the person, in every table.
+    #[test]
+    fn records_of_a_person_count_as_their_shares() {
+        let mut counts = Counts::new(vec![2, 2], tables(&[vec![0], vec![0, 1]]));
+        counts.add(&[vec![0, 1, 1], vec![0, 0, 1]], Some(&[512, 512, 1024])).unwrap();
+        assert_eq!(counts.cells(&[0]), [512, 1536]);
+        assert_eq!(counts.cells(&[0, 1]), [512, 0, 512, 1024]);
+        assert_eq!(counts.people(), 2);
     }
 }

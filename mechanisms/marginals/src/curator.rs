@@ -12,7 +12,7 @@ use scumble_core::levels::Grid;
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
     NUMBER_OF_RECORDS, Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, Statistics,
-    Stream, Table, TargetDomain, ValuesIn, in_blocks,
+    Stream, Table, TargetDomain, ValuesIn, accumulate,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,9 +47,14 @@ impl<P: Program> TryFrom<State<P>> for Curator<P> {
         }
         state.program.check(&columns)?;
         state.program.tables(&columns).check(P::NAME, &columns.levels())?;
-        let purse = Purse::new(state.budget, state.neighbours)?;
+        let purse = Purse::new(state.budget, state.neighbours, most_records(&state.domain))?;
         Ok(Self { state, columns, purse })
     }
+}
+
+/// Largest number of records of a person that count.
+pub(crate) fn most_records(domain: &RecordDomain) -> u16 {
+    domain.records_per_person().unwrap_or(1)
 }
 
 /// Parameters of all plugins of this crate.
@@ -66,7 +71,29 @@ pub(crate) struct Common {
     /// Neighbouring relation: "replace-one" record (the default; the number of records is public), or
     /// "add-or-remove-one".
     #[schemars(with = "Option<String>")]
-    neighbours: Option<Neighbours>,
+    pub(crate) neighbours: Option<Neighbours>,
+}
+
+impl Common {
+    /// Grids of equal bins for the columns of `brief`, and the neighbouring relation. `share` is the fraction
+    /// of the budget that one table spends.
+    ///
+    /// # Errors
+    /// Same errors as [`State::learn`].
+    pub(crate) fn equal_bins(
+        &self,
+        plugin: &str,
+        brief: &Brief,
+        share: f64,
+    ) -> Result<(Vec<Grid>, Neighbours)> {
+        let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
+        let scale = Purse::new(brief.budget, neighbours, most_records(&brief.domain))?.scale(share);
+        let none = BTreeMap::new();
+        let each = self.column_bins.as_ref().unwrap_or(&none);
+        let explicit = bins::ExplicitBins { each, all: self.bins, schema: &brief.bins };
+        let rule = bins::Rule::from_brief(brief, scale);
+        Ok((bins::for_attributes(plugin, &brief.domain, &explicit, &rule, false)?, neighbours))
+    }
 }
 
 /// Example of forty records, for which few bins suffice.
@@ -89,7 +116,7 @@ impl<P: Program> State<P> {
         let (domain, budget) = (brief.domain.clone(), brief.budget);
         budget.check_for_gaussian(P::NAME)?;
         let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
-        let scale = Purse::new(budget, neighbours)?.scale(share);
+        let scale = Purse::new(budget, neighbours, most_records(&domain))?.scale(share);
         let rule = bins::Rule::from_brief(brief, scale);
         let each = &common.column_bins.unwrap_or_default();
         let explicit = bins::ExplicitBins { each, all: common.bins, schema: &brief.bins };
@@ -164,13 +191,13 @@ impl<P: Program> Curator<P> {
     /// Counts a table's records.
     fn gathered(&self, table: &Table) -> Result<Gathered<'_, P>> {
         let mut gathered = Gathered::new(self);
-        in_blocks(&self.state.domain.layout(), table, |records| gathered.add(records))?;
+        accumulate(&self.state.domain.layout(), table, &mut gathered)?;
         Ok(gathered)
     }
 
     /// Returns the number of records if it is public.
     fn total(&self, counts: &Counts) -> Option<f64> {
-        (self.state.neighbours == Neighbours::ReplaceOne).then_some(counts.records() as f64)
+        (self.state.neighbours == Neighbours::ReplaceOne).then_some(counts.people() as f64)
     }
 }
 
@@ -209,7 +236,14 @@ impl<'c, P: Program> Gathered<'c, P> {
 impl<P: Program> Accumulator for Gathered<'_, P> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
         let Curator { state, columns, .. } = self.curator;
-        self.counts.add(&columns.coded(&state.domain, records)?)
+        self.counts.add(&columns.coded(&state.domain, records)?, None)
+    }
+
+    fn add_shares(&mut self, records: &[f64], shares: &[u16]) -> Result<()> {
+        let Curator { state, columns, .. } = self.curator;
+        let coded = columns.coded(&state.domain, records)?;
+        scumble_core::check_width(coded.first().map_or(0, Vec::len), shares.len())?;
+        self.counts.add(&coded, Some(shares))
     }
 
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {

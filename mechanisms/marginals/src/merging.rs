@@ -169,7 +169,8 @@ mod tests {
 
     /// Counts of 56 levels with noise of standard deviation 10, smoothed.
     fn noisy(exact: &[u64], stream: &mut scumble_core::Stream) -> Vec<f64> {
-        let counts = scumble_noise::CountNoise::with_scale(10.0).unwrap().add(exact, stream);
+        let parts: Vec<u64> = exact.iter().map(|count| count * u64::from(scumble_core::PARTS)).collect();
+        let counts = scumble_noise::CountNoise::with_scale(10.0).unwrap().add(&parts, stream);
         let table = Measured { clique: vec![0], counts, variance: 100.0 };
         let total = exact.iter().sum::<u64>() as f64;
         let smoothed = smoothed(&table, Grid::Refined { merged: 8 }, Some(total));

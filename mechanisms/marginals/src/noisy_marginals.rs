@@ -82,7 +82,8 @@ struct Parameters {
 fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
     let Parameters { common, marginals } = parameters;
     let named = |names: &Vec<String>| {
-        let mut clique = names.iter().map(|name| place(&brief.domain, name)).collect::<Result<Clique>>()?;
+        let mut clique =
+            names.iter().map(|name| place(NAME, &brief.domain, name)).collect::<Result<Clique>>()?;
         clique.sort_unstable();
         Ok(clique)
     };
@@ -95,19 +96,17 @@ fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
 ///
 /// # Errors
 /// [`Error::Parameter`] if `name` is unknown, or names both a column and the target.
-fn place(domain: &RecordDomain, name: &str) -> Result<usize> {
-    let refuse = |problem: String| Err(Error::parameter(NAME, problem));
+pub(crate) fn place(plugin: &str, domain: &RecordDomain, name: &str) -> Result<usize> {
+    let refuse = |problem: String| Err(Error::parameter(plugin, problem));
     let found = domain.feature(name);
     let has_target = domain.layout().target.width() > 0;
     let target = (name == Brief::TARGET && has_target).then(|| domain.features().factors().count());
     match (found, target) {
-        (Some(_), Some(_)) => {
-            refuse(format!("marginals: {name:?} is the name of both a column and the target"))
-        }
+        (Some(_), Some(_)) => refuse(format!("{name:?} is the name of both a column and the target")),
         (Some(place), None) | (None, Some(place)) => Ok(place),
         (None, None) => {
             let hint = if has_target { "; the target is called \"target\"" } else { "" };
-            refuse(format!("marginals: there is no column {name:?}{hint}"))
+            refuse(format!("there is no column {name:?}{hint}"))
         }
     }
 }

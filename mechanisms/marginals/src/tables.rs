@@ -6,7 +6,7 @@ use crate::counts::{Clique, Counts, TablePlan, cells};
 use crate::program::Answered;
 use crate::residuals::Measured;
 use scumble_core::levels::Grid;
-use scumble_core::{Brief, Error, RecordDomain, Result, Stream, Table};
+use scumble_core::{Brief, Error, PARTS, RecordDomain, Result, Stream, Table};
 use std::collections::BTreeMap;
 
 /// Tables of counts of each feature with the target, for a curator that adds its own noise. They count
@@ -116,8 +116,9 @@ impl Tables {
         }
         let mut counts = Counts::new(levels, self.table_plan());
         let chosen = |column: &Vec<u32>| rows.iter().map(|&row| column[row]).collect();
-        counts.add(&columns.iter().map(chosen).collect::<Vec<_>>())?;
-        Ok(self.cliques.iter().flat_map(|clique| counts.cells(clique)).copied().collect())
+        counts.add(&columns.iter().map(chosen).collect::<Vec<_>>(), None)?;
+        let cells = self.cliques.iter().flat_map(|clique| counts.cells(clique));
+        Ok(cells.map(|parts| parts / u64::from(PARTS)).collect())
     }
 
     /// Makes the tables of the noisy `counts` consistent, and draws `records` records in proportion to the

@@ -15,6 +15,8 @@ pub struct Coefficients {
     domain: RecordDomain,
     /// Intercept, and coefficient of each feature of the encoded record (outputs × (1 + d)).
     matrix: Array2<f64>,
+    /// Standard deviation of the noise of each coefficient, if it is known.
+    deviations: Option<Vec<f64>>,
 }
 
 impl Coefficients {
@@ -42,7 +44,7 @@ impl Coefficients {
             let mut intercepts = matrix.column_mut(0);
             intercepts += &moved;
         }
-        Ok(Self { domain: domain.clone(), matrix: in_target_unit(domain, matrix) })
+        Ok(Self { domain: domain.clone(), matrix: in_target_unit(domain, matrix), deviations: None })
     }
 
     /// Reads the model for records of `domain` from its [`table`](Self::table). The columns may have any
@@ -52,7 +54,18 @@ impl Coefficients {
     /// [`Error::Shape`] for a table with other columns, or with another number of rows than the model has
     /// outputs. [`Error::NonFinite`] for a NaN or an infinity.
     pub fn from_table(domain: &RecordDomain, table: &Table) -> Result<Self> {
-        Ok(Self { domain: domain.clone(), matrix: read(domain, column_names(domain), table)? })
+        let matrix = read(domain, column_names(domain), table)?;
+        Ok(Self { domain: domain.clone(), matrix, deviations: None })
+    }
+
+    /// Same model, with the standard deviations of the noise of its coefficients.
+    pub(crate) fn with_deviations(self, deviations: Option<Vec<f64>>) -> Self {
+        Self { deviations, ..self }
+    }
+
+    /// The coefficients (outputs × (1 + d)), the first for the intercept.
+    pub(crate) fn matrix(&self) -> &Array2<f64> {
+        &self.matrix
     }
 
     /// Returns the release that consists of this model in place of records.
@@ -83,6 +96,19 @@ impl Coefficients {
     }
 }
 
+/// Coefficients of weights of the vector z that `encoding` makes of a record, as linear functions of the
+/// weights ((1 + d) × (1 + d)), without the unit of the target.
+pub(crate) fn of_weights(encoding: &Encoding, features: usize) -> Array2<f64> {
+    let mut matrix = Array2::eye(1 + features);
+    for at in 1..=features {
+        let Some((middle, half)) = encoding.scale(at - 1) else { continue };
+        let per_unit = if half > 0.0 { 1.0 / half } else { 0.0 };
+        matrix[[at, at]] = per_unit;
+        matrix[[0, at]] = -middle * per_unit;
+    }
+    matrix
+}
+
 fn column_names(domain: &RecordDomain) -> Vec<String> {
     let names = domain.columns().iter().map(|name| format!("coefficient of {name}"));
     ["intercept".to_owned()].into_iter().chain(names).collect()
@@ -95,6 +121,10 @@ impl ReleasedModel for Coefficients {
 
     fn scores(&self, clean: &Table) -> Result<Array2<f64>> {
         Ok(scores(&self.domain, self.outputs(clean)?))
+    }
+
+    fn deviations(&self) -> Option<Vec<f64>> {
+        self.deviations.clone()
     }
 }
 
@@ -189,4 +219,60 @@ pub(crate) fn softmax(logits: &mut [f64]) {
     logits.iter_mut().for_each(|logit| *logit = (*logit - most).exp());
     let sum: f64 = ArrayView1::from(&*logits).sum();
     logits.iter_mut().for_each(|share| *share /= sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{PRIVATE_LOGISTIC, PRIVATE_RIDGE};
+    use scumble_core::{Brief, Budget, Plugin, Randomness, RecordDomain, Table, Target, TargetDomain};
+    use serde_json::json;
+
+    /// Standard deviation of each coefficient over 100 releases at this ε, over the stated one.
+    fn ratios(plugin: &Plugin, epsilon: f64) -> Vec<f64> {
+        const RELEASES: usize = 100;
+        let example = (plugin.example)().unwrap();
+        let rows: Vec<usize> = (0..1000).map(|row| row % example.table.len()).collect();
+        let table = example.table.select(&rows).unwrap();
+        let brief = example.brief.with_budget(Budget::new(epsilon, 1e-5).unwrap());
+        let design = plugin.design(&json!({}), &brief).unwrap();
+        let mut found: Vec<(Vec<f64>, Vec<f64>)> = vec![];
+        for seed in 0..RELEASES {
+            let release = design.mechanism().release(&table, &mut Randomness::seeded(seed as u64)).unwrap();
+            let deviations = release.key.model().unwrap().deviations().unwrap();
+            found.push((release.table.records().row(0).to_vec(), deviations));
+        }
+        let column = |at: usize| {
+            let values: Vec<f64> = found.iter().map(|(values, _)| values[at]).collect();
+            let mean = values.iter().sum::<f64>() / RELEASES as f64;
+            let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / RELEASES as f64;
+            let stated = found.iter().map(|(_, deviations)| deviations[at].powi(2)).sum::<f64>();
+            (variance / (stated / RELEASES as f64)).sqrt()
+        };
+        (0..found[0].0.len()).map(column).collect()
+    }
+
+    /// Over 100 releases, a standard deviation has a relative standard error of 7 %.
+    #[test]
+    fn coefficients_have_the_noise_that_the_card_states() {
+        for ratio in ratios(&PRIVATE_RIDGE, 8.0) {
+            assert!((0.7..1.35).contains(&ratio), "{ratio} of the first-order deviation");
+        }
+        for ratio in ratios(&PRIVATE_LOGISTIC, 1.0) {
+            assert!(ratio < 1.3, "{ratio} of the upper bound");
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_read_from_its_table_knows_no_noise() {
+        let levels = vec!["no".to_owned(), "yes".to_owned()];
+        let domain =
+            RecordDomain::new(vec![], scumble_core::Domain::empty(), TargetDomain::Class { levels }).unwrap();
+        let brief = Brief::new(domain, Budget::new(1.0, 1e-5).unwrap());
+        let mechanism = PRIVATE_LOGISTIC.design(&json!({}), &brief).unwrap();
+        let labels = Target::Class((0..40).map(|row| row % 2).collect());
+        let table = Table::new(vec![], ndarray::Array2::zeros((40, 0)), labels).unwrap();
+        let release = mechanism.mechanism().release(&table, &mut Randomness::seeded(1)).unwrap();
+        assert!(release.key.model().unwrap().deviations().is_some());
+        assert!(mechanism.mechanism().model_of(&release.table).unwrap().deviations().is_none());
+    }
 }

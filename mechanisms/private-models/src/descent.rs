@@ -1,11 +1,11 @@
 //! Gradient descent on noisy sums of clipped gradients, and the calibration of its model.
 
 use crate::lesson::{Lesson, REACH};
-use crate::noise::{STEP, SumNoise};
+use crate::noise::{STEP, SumNoise, rounding};
 use crate::schedule::Schedule;
 use ndarray::Array2;
 use scumble_accounting::gaussian;
-use scumble_core::{Budget, Error, Neighbours, Result, Stream};
+use scumble_core::{Budget, Error, Neighbours, RecordDomain, Result, Stream};
 
 /// Noise on the sums of gradients of each step.
 #[derive(Debug, Clone)]
@@ -16,8 +16,8 @@ pub(crate) struct StepNoise {
 
 impl StepNoise {
     /// Returns the noise for a model of `outputs` outputs with `features` features each. The sums of two
-    /// tables that are `neighbours` differ by at most one clipped gradient, or by two if a record is
-    /// replaced. All steps of `schedule` together are within `budget`, with those of its calibration.
+    /// tables of `domain` that are `neighbours` differ by at most one clipped gradient, or by two if a person
+    /// is replaced. All steps of `schedule` together are within `budget`, with those of its calibration.
     ///
     /// # Errors
     /// [`Error::Budget`] for δ = 0, and if the noise would need a σ above 2⁵⁹ lattice steps.
@@ -25,6 +25,7 @@ impl StepNoise {
         (outputs, features): (usize, usize),
         schedule: Schedule,
         neighbours: Neighbours,
+        domain: &RecordDomain,
         budget: Budget,
     ) -> Result<Self> {
         let last = schedule.calibration(outputs);
@@ -37,7 +38,8 @@ impl StepNoise {
             let each = mu * (1.0 - margin) / ((schedule.steps + last.steps) as f64).sqrt();
             let noise = |features: usize, schedule: Schedule| {
                 let gradients = if neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
-                SumNoise::for_mu(outputs * features, gradients * schedule.clipping_norm, each)
+                let dim = outputs * features;
+                SumNoise::for_mu(dim, gradients * schedule.clipping_norm + rounding(domain, dim), each)
             };
             let noise = Self { descent: noise(features, schedule)?, calibration: noise(2, last)? };
             let of = |noise: &SumNoise, steps| std::iter::repeat_n(noise.profile(), steps);
@@ -174,13 +176,15 @@ fn walk(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scumble_core::{Domain, TargetDomain};
 
     /// The noise of each step has μ/√(T + K) for the distance 2C of the descent or 2 of the calibration.
     #[test]
     fn steps_of_the_descent_and_of_the_calibration_share_the_budget_evenly() {
         let rule = Schedule::logistic(1000, 0.5);
         let budget = Budget::new(1.0, 1e-6).unwrap();
-        let noise = StepNoise::new((1, 7), rule, Neighbours::ReplaceOne, budget).unwrap();
+        let domain = scumble_testing::records(Domain::unit_box(6), TargetDomain::None);
+        let noise = StepNoise::new((1, 7), rule, Neighbours::ReplaceOne, &domain, budget).unwrap();
         let each = gaussian::mu(1.0, 1e-6).unwrap() / ((rule.steps + rule.calibration_steps) as f64).sqrt();
         for (noise, norm) in [(noise.descent, 0.5), (noise.calibration, 1.0)] {
             let ratio = noise.scale() * each / (2.0 * norm);

@@ -4,7 +4,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use scumble_core::levels::Attribute;
 use scumble_core::{
-    Domain, Error, Layout, RecordDomain, Result, Table, TargetDomain, in_blocks, interrupt, local, size,
+    Domain, Error, Layout, PARTS, RecordDomain, Result, Table, TargetDomain, check_width, in_blocks,
+    interrupt, local, size,
 };
 use std::ops::Range;
 
@@ -14,6 +15,12 @@ pub(crate) const BITS: i32 = 20;
 
 /// The number 1 in steps of 2⁻²⁰.
 pub(crate) const ONE: i64 = 1 << BITS;
+
+/// Sum over all people, rounded down to whole steps. `parts` is the sum of the people's parts, in units of
+/// 2⁻⁴⁰; each person has [`PARTS`] parts. It is exact if each record has all parts of its person.
+pub(crate) fn whole_steps(parts: i128) -> i128 {
+    parts.div_euclid(PARTS.into())
+}
 
 /// Encoding of records as vectors z = (1, u, e): an intercept, numbers and levels.
 ///
@@ -148,19 +155,21 @@ impl Encoding {
     }
 
     /// Calls `compute` with the encoded vectors z of each block of `BLOCK` consecutive flat records, on all
-    /// cores.
+    /// cores. Each comes with the parts of its person that belong to the record (see [`Gram::add`]).
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
     /// infinity, [`Error::Interrupted`] after an interrupt.
     fn blocks<T: Send>(
         &self,
-        records: &[f64],
-        compute: impl Fn(&mut dyn Iterator<Item = Result<Vec<i64>>>) -> Result<T> + Sync,
+        (records, shares): (&[f64], Option<&[u16]>),
+        compute: impl Fn(&mut dyn Iterator<Item = Result<(Vec<i64>, i64)>>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let width = self.scales.len();
-        in_blocks_of_records(width, records, |block| {
-            compute(&mut block.chunks_exact(width).map(|record| self.integers(&mut record.to_vec())))
+        in_blocks_of_records(width, records, shares, |records| {
+            compute(
+                &mut records.map(|(record, share)| Ok((self.integers(&mut record.to_vec())?, share.into()))),
+            )
         })
     }
 }
@@ -172,6 +181,7 @@ pub(crate) fn scaled(x: f64, middle: f64, half: f64) -> i64 {
 }
 
 /// Calls `compute` with each block of `BLOCK` consecutive flat records of `width` values each, on all cores.
+/// Each record comes with its parts in `shares`, or with all [`PARTS`] parts of its person without `shares`.
 ///
 /// # Errors
 /// [`Error::Shape`] if the values are not a whole number of records, [`Error::Interrupted`] after an
@@ -179,33 +189,39 @@ pub(crate) fn scaled(x: f64, middle: f64, half: f64) -> i64 {
 pub(crate) fn in_blocks_of_records<T: Send>(
     width: usize,
     records: &[f64],
-    compute: impl Fn(&[f64]) -> Result<T> + Sync,
+    shares: Option<&[u16]>,
+    compute: impl Fn(&mut dyn Iterator<Item = (&[f64], u16)>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    if !records.len().is_multiple_of(width.max(1)) {
+    let width = width.max(1);
+    shares.map_or(Ok(()), |shares| check_width(records.len() / width, shares.len()))?;
+    if !records.len().is_multiple_of(width) {
         let problem =
             format!("{} values are not a whole number of records of {width} values each", records.len());
         return Err(Error::shape(problem));
     }
-    let compute_block = |block: &[f64]| {
+    let compute_block = |(number, block): (usize, &[f64])| {
         interrupt::check()?;
-        compute(block)
+        let share = |row: usize| shares.map_or(PARTS, |shares| shares[number * local::BLOCK + row]);
+        compute(&mut block.chunks_exact(width).enumerate().map(|(row, record)| (record, share(row))))
     };
-    records.par_chunks(local::BLOCK * width.max(1)).map(compute_block).collect()
+    records.par_chunks(local::BLOCK * width).enumerate().map(compute_block).collect()
 }
 
-/// Upper triangle of the exact sum Σ zzᵀ over the encoded vectors z of all added records ([`Encoding`]), as
-/// integers in units of 2⁻⁴⁰.
+/// Upper triangle of the sum Σ zzᵀ over the encoded vectors z of all added records ([`Encoding`]). The
+/// records of a person have the weight of one record together.
 pub(crate) struct Gram<'e> {
     encoding: &'e Encoding,
-    pub(crate) sum: Array2<i128>,
-    pub(crate) records: usize,
+    /// Exact sums, as integers in units of 2⁻⁴⁰/[`PARTS`].
+    parts: Array2<i128>,
+    /// Parts of all people.
+    people: u64,
 }
 
 impl<'e> Gram<'e> {
     /// Creates the sum over zero records.
     pub(crate) fn new(encoding: &'e Encoding) -> Self {
         let width = encoding.width();
-        Self { encoding, sum: Array2::zeros((width, width)), records: 0 }
+        Self { encoding, parts: Array2::zeros((width, width)), people: 0 }
     }
 
     /// Computes the sum over the records of `table`.
@@ -214,42 +230,59 @@ impl<'e> Gram<'e> {
     /// Same errors as [`Layout::check`]. [`Error::Interrupted`] after an interrupt.
     pub(crate) fn from_table(encoding: &'e Encoding, table: &Table) -> Result<Self> {
         let mut gram = Self::new(encoding);
-        in_blocks(&encoding.layout, table, |records| gram.add(records))?;
+        in_blocks(&encoding.layout, table, |records, shares| gram.add(records, shares))?;
         Ok(gram)
     }
 
-    /// Adds flat records.
+    /// Adds flat records. `shares` has the parts of each record in the weight of its person, of [`PARTS`] in
+    /// all; `None` if each record is a person's only one.
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
     /// infinity, [`Error::Interrupted`] after an interrupt.
-    pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
-        let width = self.encoding.width();
+    pub(crate) fn add(&mut self, records: &[f64], shares: Option<&[u16]>) -> Result<()> {
+        let (width, few) = (self.encoding.width(), FEW_BLOCKS * local::BLOCK);
         // Only a few block sums are in memory at a time, because each may be large.
-        for records in records.chunks(FEW_BLOCKS * local::BLOCK * (width - 1).max(1)) {
-            let sums = self.encoding.blocks(records, |vectors| {
-                let mut sum = Array2::<i64>::zeros((width, width));
-                for z in vectors {
-                    add_products(&mut sum, &z?);
+        for (at, records) in records.chunks(few * (width - 1).max(1)).enumerate() {
+            let shares = shares.map(|shares| &shares[(at * few).min(shares.len())..]);
+            let count = records.len() / (width - 1).max(1);
+            let shares = shares.map(|shares| &shares[..count.min(shares.len())]);
+            let sums = self.encoding.blocks((records, shares), |vectors| {
+                let (mut sum, mut people) = (Array2::<i64>::zeros((width, width)), 0);
+                for vector in vectors {
+                    let (z, share) = vector?;
+                    add_products(&mut sum, &z, share);
+                    people += share as u64;
                 }
-                Ok(sum)
+                Ok((sum, people))
             })?;
-            for block_sum in sums {
-                self.sum.zip_mut_with(&block_sum, |sum, more| *sum += i128::from(*more));
+            for (block_sum, people) in sums {
+                self.parts.zip_mut_with(&block_sum, |sum, more| *sum += i128::from(*more));
+                self.people += people;
             }
         }
-        self.records += records.len() / (width - 1).max(1);
         Ok(())
+    }
+
+    /// Sum of a product of two coordinates, as an integer in units of 2⁻⁴⁰.
+    pub(crate) fn sum(&self, at: [usize; 2]) -> i128 {
+        whole_steps(self.parts[at])
+    }
+
+    /// Number of people.
+    pub(crate) fn people(&self) -> usize {
+        self.people.div_ceil(PARTS.into()) as usize
     }
 }
 
 /// Number of blocks of `BLOCK` records whose sums of products are in memory at the same time.
 const FEW_BLOCKS: usize = 4;
 
-/// Adds zzᵀ, for an encoded record `z` in units of 2⁻²⁰, to the upper triangle of a sum. No overflow is
-/// possible: each product is at most 2⁴⁰, and a block has far fewer than 2²³ records.
-fn add_products(sum: &mut Array2<i64>, z: &[i64]) {
+/// Adds `share`·zzᵀ, for an encoded record `z` in units of 2⁻²⁰, to the upper triangle of a sum. No overflow
+/// is possible: each product is at most 2⁵⁰, and a block has fewer than 2¹³ records.
+fn add_products(sum: &mut Array2<i64>, z: &[i64], share: i64) {
     for (at, mut row) in sum.outer_iter_mut().enumerate().filter(|(at, _)| z[*at] != 0) {
-        row.iter_mut().zip(z).skip(at).for_each(|(sum, other)| *sum += z[at] * other);
+        let factor = share * z[at];
+        row.iter_mut().zip(z).skip(at).for_each(|(sum, other)| *sum += factor * other);
     }
 }

@@ -1,7 +1,7 @@
 //! Mechanism that releases a model learned by noisy gradient descent.
 
 use crate::basis::{Basis, Grids};
-use crate::coefficients::{Coefficients, output_count, released};
+use crate::coefficients::{Coefficients, of_weights, output_count, released};
 use crate::descent::{Descent, StepNoise, descend, log_likelihood};
 use crate::encoding::Encoding;
 use crate::lesson::{Lesson, REACH};
@@ -292,8 +292,7 @@ impl GradientModel {
         }
         let is_enough = |epsilon: f64| {
             let budget = Budget::new(epsilon, delta);
-            let needed = budget
-                .and_then(|budget| StepNoise::new(self.shape(), schedule, Neighbours::ReplaceOne, budget));
+            let needed = budget.and_then(|budget| self.step_noise(schedule, Neighbours::ReplaceOne, budget));
             needed.is_ok_and(|needed| needed.descent.scale() <= noise.descent.scale())
         };
         let epsilon = search::nearly_least(1e-6, 1e6, 1e-6, is_enough).ok_or(Error::Budget {
@@ -311,6 +310,10 @@ impl GradientModel {
         self.state.parameters.in_place_of(self.state.family.rule(records, &self.basis, self.mu))
     }
 
+    fn step_noise(&self, schedule: Schedule, neighbours: Neighbours, budget: Budget) -> Result<StepNoise> {
+        StepNoise::new(self.shape(), schedule, neighbours, &self.state.domain, budget)
+    }
+
     fn noise(&self, schedule: Schedule) -> Result<Option<StepNoise>> {
         if self.mu == f64::INFINITY {
             return Ok(None);
@@ -319,7 +322,7 @@ impl GradientModel {
             Some((cached, noise)) if *cached == levels(schedule) => Ok(Some(noise.clone())),
             _ => {
                 let neighbours = self.state.parameters.neighbours();
-                StepNoise::new(self.shape(), schedule, neighbours, spent(self.state.budget)?).map(Some)
+                self.step_noise(schedule, neighbours, spent(self.state.budget)?).map(Some)
             }
         }
     }
@@ -327,13 +330,13 @@ impl GradientModel {
     /// Returns the training data that consist of the records of `table`.
     fn lesson(&self, table: &Table) -> Result<Lesson<'_>> {
         let mut lesson = Lesson::new(&self.basis, self.outputs);
-        in_blocks(&self.state.domain.layout(), table, |records| lesson.add(records))?;
+        in_blocks(&self.state.domain.layout(), table, |records, shares| lesson.add(records, shares))?;
         Ok(lesson)
     }
 
     /// Learns from the training data `lesson`.
     fn learned(&self, lesson: &mut Lesson, randomness: &mut Randomness) -> Result<Learned> {
-        let schedule = self.schedule(lesson.len());
+        let schedule = self.schedule(lesson.people());
         let noise = self.noise(schedule)?;
         let mut stream = randomness.streams().stream(0);
         let Descent { weights, factors, sums } = descend(lesson, schedule, noise.as_ref(), &mut stream)?;
@@ -356,6 +359,15 @@ impl GradientModel {
             Family::Logistic => {
                 let encoding = Encoding::for_domain(LOGISTIC, domain)?;
                 let model = Coefficients::new(domain, &encoding, weights)?;
+                let own = of_weights(&encoding, domain.columns().len());
+                let own: Vec<f64> = own.outer_iter().map(|row| row.dot(&row).sqrt()).collect();
+                let deviations = deviation.map(|deviation| {
+                    let mut all = deviation.of(model.matrix(), &own, 1.0);
+                    // The calibration adds an intercept of its own.
+                    all[0] = all[0].hypot(deviation.factor * REACH);
+                    all
+                });
+                let model = model.with_deviations(deviations);
                 (model.table()?, Arc::new(model))
             }
             Family::Additive(_) => {
@@ -404,7 +416,11 @@ struct Gathered<'m> {
 
 impl Accumulator for Gathered<'_> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
-        self.lesson.add(records)
+        self.lesson.add(records, None)
+    }
+
+    fn add_shares(&mut self, records: &[f64], shares: &[u16]) -> Result<()> {
+        self.lesson.add(records, Some(shares))
     }
 
     fn release(mut self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
@@ -464,7 +480,7 @@ impl Statistics for GradientModel {
 
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         let mut lesson = self.lesson(table)?;
-        let schedule = self.schedule(lesson.len());
+        let schedule = self.schedule(lesson.people());
         let of_output = schedule.steps * self.basis.width() + schedule.calibration_steps * 2;
         scumble_core::check_width(self.outputs * of_output, drawn.len())?;
         match self.noise(schedule)? {
@@ -524,7 +540,7 @@ mod tests {
         let honest: &GradientModel = design.mechanism().downcast_ref().unwrap();
         let mut variant = honest.clone();
         let free = Schedule { calibration_steps: 0, ..variant.schedule(40) };
-        let noise = StepNoise::new(variant.shape(), free, Neighbours::ReplaceOne, brief.budget).unwrap();
+        let noise = variant.step_noise(free, Neighbours::ReplaceOne, brief.budget).unwrap();
         variant.cached_noise = variant.cached_noise.map(|(levels, _)| (levels, noise));
         assert!(!is_broken(&Designed::curator(honest.clone()), &table));
         assert!(is_broken(&Designed::curator(variant), &table));
@@ -550,7 +566,7 @@ mod tests {
         fn start(&self) -> Box<dyn Accumulator + '_> {
             collected(self.domain(), |table, randomness| {
                 let mut lesson = self.0.lesson(table)?;
-                let schedule = self.0.schedule(lesson.len());
+                let schedule = self.0.schedule(lesson.people());
                 let Schedule { records, steps, clipping_norm, learning_rate, momentum, .. } = schedule;
                 let (noise, mut stream) = (self.0.noise(schedule)?.unwrap(), randomness.streams().stream(0));
                 let rate = learning_rate / records as f64;

@@ -2,11 +2,11 @@
 
 use crate::basis::{Basis, Packed};
 use crate::coefficients::softmax;
-use crate::encoding::{ONE, in_blocks_of_records};
+use crate::encoding::{ONE, in_blocks_of_records, whole_steps};
 use crate::noise::STEP;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
-use scumble_core::{Error, Result, interrupt, local};
+use scumble_core::{Error, PARTS, Result, interrupt, local};
 use std::io::{Read, Seek, Write};
 use tempfile::SpooledTempFile;
 
@@ -19,14 +19,18 @@ const AT_ONCE: usize = 1 << 22;
 /// Output of a model at which the feature that a calibration makes of it reaches 1.
 pub(crate) const REACH: f64 = 3.0;
 
-/// Training records as packed integers. Every step reads them from the first to the last.
+/// Training records as packed integers. Every step reads them from the first to the last. The records of a
+/// person have the weight of one record together.
 ///
 /// If the records take more than [`IN_MEMORY`] bytes, they are in a temporary file without a name, which only
 /// its owner may read. Memory use is then independent of the number of records.
 pub(crate) struct Lesson<'b> {
     pub(crate) basis: &'b Basis,
+    /// Parts of each record in its person's weight, and the packed record.
     packed: SpooledTempFile,
     records: usize,
+    /// Parts of all people, [`PARTS`] each.
+    parts: u64,
     /// Number of outputs: one for a number or two classes, else one per class.
     pub(crate) outputs: usize,
 }
@@ -34,53 +38,64 @@ pub(crate) struct Lesson<'b> {
 impl<'b> Lesson<'b> {
     /// Creates training data without records.
     pub(crate) fn new(basis: &'b Basis, outputs: usize) -> Self {
-        Self { basis, packed: SpooledTempFile::new(IN_MEMORY), records: 0, outputs }
+        Self { basis, packed: SpooledTempFile::new(IN_MEMORY), records: 0, parts: 0, outputs }
     }
 
-    /// Adds flat records.
+    /// Adds flat records. `shares` has the parts of each record in the weight of its person, of [`PARTS`] in
+    /// all; `None` if each record is a person's only one.
     ///
     /// # Errors
     /// [`Error::Shape`] if the values are not a whole number of records, [`Error::NonFinite`] for a NaN or an
     /// infinity. [`Error::TemporaryFile`] if the temporary file cannot be written, [`Error::Interrupted`]
     /// after an interrupt.
-    pub(crate) fn add(&mut self, records: &[f64]) -> Result<()> {
-        let width = self.basis.flat_width();
-        let blocks = in_blocks_of_records(width, records, |block| {
-            let mut packed = Vec::with_capacity(block.len() / width.max(1) * self.basis.packed_width());
-            block
-                .chunks_exact(width)
-                .try_for_each(|record| self.basis.pack(&mut record.to_vec(), &mut packed))?;
-            Ok(packed)
+    pub(crate) fn add(&mut self, records: &[f64], shares: Option<&[u16]>) -> Result<()> {
+        let blocks = in_blocks_of_records(self.basis.flat_width(), records, shares, |block| {
+            let mut packed = Vec::with_capacity(block.size_hint().0 * self.record_width());
+            let mut parts = 0;
+            for (record, share) in block {
+                packed.extend(u32::from(share).to_le_bytes());
+                self.basis.pack(&mut record.to_vec(), &mut packed)?;
+                parts += u64::from(share);
+            }
+            Ok((packed, parts))
         })?;
-        for block in blocks {
-            self.packed.write_all(&block).map_err(Error::TemporaryFile)?;
-            self.records += block.len() / self.basis.packed_width();
+        for (packed, parts) in blocks {
+            self.packed.write_all(&packed).map_err(Error::TemporaryFile)?;
+            self.records += packed.len() / self.record_width();
+            self.parts += parts;
         }
         Ok(())
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.records
+    /// Number of people.
+    pub(crate) fn people(&self) -> usize {
+        self.parts.div_ceil(PARTS.into()) as usize
+    }
+
+    /// Bytes of a packed record with its parts.
+    fn record_width(&self) -> usize {
+        size_of::<u32>() + self.basis.packed_width()
     }
 
     /// Returns the sum of the clipped gradients of all records at `weights` (outputs × features), as integers
     /// in units of 2⁻⁴⁰. The loss is the logistic loss for classes, and half the squared error for numbers.
     ///
     /// Each clipped gradient is a vector of integers in units of 2⁻⁴⁰. Its ℓ₂ norm is at most C =
-    /// `clipping_norm`, despite float errors. The sums over two tables that differ in one replaced record are
-    /// therefore at most 2C apart.
+    /// `clipping_norm`, despite float errors. A person adds the mean of the clipped gradients of their
+    /// records, weighted by shares. The sums over two tables that differ in one replaced person are therefore
+    /// at most 2C apart, and [`rounding`](crate::noise::rounding) more if people have several records.
     ///
     /// # Errors
     /// [`Error::TemporaryFile`] if the temporary file cannot be read, [`Error::Interrupted`] after an
     /// interrupt.
     pub(crate) fn gradient(&mut self, weights: &Array2<f64>, clipping_norm: f64) -> Result<Vec<i128>> {
         let basis = self.basis;
-        self.sum(weights.len(), |record, residuals, sum| {
+        self.sum(weights.len(), |(record, share), residuals, sum| {
             basis.outputs(weights, &record, residuals);
             basis.subtract_target(&record, residuals);
             clip(residuals, |_| record.squared_norm(), clipping_norm);
             for (sums, residual) in sum.chunks_exact_mut(basis.width()).zip(residuals) {
-                let residual = *residual as i64;
+                let residual = *residual as i64 * share;
                 sums[0] += residual * ONE;
                 record.entries().for_each(|(at, value)| sums[at] += residual * value);
             }
@@ -101,7 +116,7 @@ impl<'b> Lesson<'b> {
         clipping_norm: f64,
     ) -> Result<Vec<i128>> {
         let basis = self.basis;
-        self.sum(lines.len(), |record, residuals, sum| {
+        self.sum(lines.len(), |(record, share), residuals, sum| {
             basis.outputs(weights, &record, residuals);
             let whole = |output: &f64| ((output / REACH).clamp(-1.0, 1.0) * ONE as f64) as i64;
             let features: Vec<i64> = residuals.iter().map(whole).collect();
@@ -111,25 +126,28 @@ impl<'b> Lesson<'b> {
             basis.subtract_target(&record, residuals);
             clip(residuals, |output| (ONE * ONE + features[output].pow(2)) as u64, clipping_norm);
             for ((sums, residual), feature) in sum.chunks_exact_mut(2).zip(residuals).zip(features) {
-                sums[0] += *residual as i64 * ONE;
-                sums[1] += *residual as i64 * feature;
+                let residual = *residual as i64 * share;
+                sums[0] += residual * ONE;
+                sums[1] += residual * feature;
             }
         })
     }
 
-    /// Returns the sums of `count` integers over all records. `add` adds those of a record, and has a buffer
-    /// of its own.
+    /// Returns the sums of `count` integers over all people. `add` adds those of a record, times its parts,
+    /// and has a buffer of its own.
     fn sum(
         &mut self,
         count: usize,
-        add: impl Fn(Packed, &mut Vec<f64>, &mut [i64]) + Sync,
+        add: impl Fn((Packed, i64), &mut Vec<f64>, &mut [i64]) + Sync,
     ) -> Result<Vec<i128>> {
         let basis = self.basis;
-        let record_width = basis.packed_width();
+        let record_width = self.record_width();
         let block_sum = |packed: &[u8]| {
             let (mut sum, mut buffer) = (vec![0i64; count], vec![]);
             for record in packed.chunks_exact(record_width) {
-                add(basis.unpacked(record), &mut buffer, &mut sum);
+                let (share, record) = record.split_first_chunk().unwrap_or((&[0; 4], &[]));
+                let share = u32::from_le_bytes(*share).into();
+                add((basis.unpacked(record), share), &mut buffer, &mut sum);
             }
             sum
         };
@@ -149,7 +167,7 @@ impl<'b> Lesson<'b> {
                 sum.iter_mut().zip(block_sum).for_each(|(sum, more)| *sum += i128::from(more));
             }
         }
-        Ok(sum)
+        Ok(sum.into_iter().map(whole_steps).collect())
     }
 }
 
@@ -228,7 +246,7 @@ mod tests {
             let mut lesson = Lesson::new(&basis, 3);
             let mut record = [x, 0.0, 0.0, 0.0];
             record[1 + class] = 1.0;
-            lesson.add(&record).unwrap();
+            lesson.add(&record, None).unwrap();
             let squared = |sum: i128| (sum as f64 * STEP).powi(2);
             let length = |sums: Vec<i128>| sums.into_iter().map(squared).sum::<f64>().sqrt();
             let lines = weights.slice(s![.., ..2]).to_owned();

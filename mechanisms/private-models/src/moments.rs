@@ -1,7 +1,7 @@
 //! Mechanism that releases random records with noisy moments.
 
 use crate::encoding::{Encoding, Gram};
-use crate::noise::{STEP, SumNoise, spent};
+use crate::noise::{STEP, SumNoise, rounding, spent};
 use crate::rows::Population;
 use ndarray::Array2;
 use schemars::JsonSchema;
@@ -103,13 +103,14 @@ impl NoisyMoments {
     /// Largest ℓ₂ distance between the sums of two neighbouring tables, to which the noise is calibrated.
     pub fn sensitivity(&self, neighbours: Neighbours) -> f64 {
         let whole = self.encoding.squared_norm();
-        match neighbours {
+        let distance = match neighbours {
             Neighbours::ReplaceOne => whole,
             Neighbours::AddOrRemoveOne => {
                 let (numbers, groups) = (self.encoding.numbers() as f64, self.encoding.groups().len() as f64);
                 ((whole * whole + 1.0 + numbers - groups) / 2.0).sqrt() * (1.0 + 1e-12)
             }
-        }
+        };
+        distance + rounding(&self.state.domain, self.products.len())
     }
 
     /// Calibrates the noise and sets the claims. If the mechanism's neighbouring relation adds or removes one
@@ -130,7 +131,7 @@ impl NoisyMoments {
 
     /// Returns the sums of products to which noise is added, as integers in units of 2⁻⁴⁰.
     fn sums(&self, gram: &Gram) -> Vec<i128> {
-        self.products.iter().map(|at| gram.sum[*at]).collect()
+        self.products.iter().map(|at| gram.sum(*at)).collect()
     }
 
     /// Returns the means of all products of two coordinates, and the number of records, from the noisy sums
@@ -206,7 +207,11 @@ struct Gathered<'m> {
 
 impl Accumulator for Gathered<'_> {
     fn add(&mut self, records: &[f64]) -> Result<()> {
-        self.gram.add(records)
+        self.gram.add(records, None)
+    }
+
+    fn add_shares(&mut self, records: &[f64], shares: &[u16]) -> Result<()> {
+        self.gram.add(records, Some(shares))
     }
 
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
@@ -215,7 +220,7 @@ impl Accumulator for Gathered<'_> {
         let guarantee = mechanism.guarantee().under(randomness.provenance());
         let (layout, streams) = (state.domain.layout(), randomness.streams());
         let noisy = noise.added(&mechanism.sums(&gram), &mut streams.stream(0));
-        let (means, count) = mechanism.means(&noisy, gram.records);
+        let (means, count) = mechanism.means(&noisy, gram.people());
         let population = Population::from_moments(&state.domain, encoding, &means, mechanism.floor(count))
             .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         let noise = Noise::unknown(&layout);

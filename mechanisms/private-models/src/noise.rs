@@ -1,7 +1,7 @@
 //! Exact Gaussian noise on sums of integers.
 
 use scumble_accounting::{gaussian, search};
-use scumble_core::{Budget, Domain, Error, PrivacyProfile, Result, Stream};
+use scumble_core::{Budget, Domain, Error, PrivacyProfile, RecordDomain, Result, Stream};
 use scumble_noise::{GaussianNoise, Lattice};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
@@ -21,6 +21,13 @@ pub(crate) fn spent(budget: Budget) -> Result<Budget> {
 
 /// Lattice step of a product of two encoded coordinates, 2⁻⁴⁰.
 pub(crate) const STEP: f64 = 1.0 / (1u64 << (2 * BITS)) as f64;
+
+/// Upper bound on the ℓ₂ distance that [`whole_steps`](crate::encoding::whole_steps) adds to `dim` sums of
+/// two neighbouring tables of `domain`: less than one step each. It is zero unless people have several
+/// records.
+pub(crate) fn rounding(domain: &RecordDomain, dim: usize) -> f64 {
+    if domain.has_several_records() { (dim as f64).sqrt() * STEP } else { 0.0 }
+}
 
 /// Discrete Gaussian noise on sums that are whole multiples of [`STEP`], calibrated to the largest ℓ₂
 /// distance between the sums of neighbouring tables.

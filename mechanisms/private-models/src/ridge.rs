@@ -1,14 +1,14 @@
 //! Mechanism that releases a ridge regression.
 
-use crate::coefficients::Coefficients;
+use crate::coefficients::{Coefficients, of_weights, target_unit};
 use crate::encoding::{Encoding, Gram};
-use crate::noise::{STEP, SumNoise, spent};
+use crate::noise::{STEP, SumNoise, rounding, spent};
 use ndarray::{Array1, Array2, Axis};
 use scumble_accounting::gaussian;
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Descriptor, Domain, Error, Evidence, Example,
     Guarantee, Neighbours, NoParameters, Outcome, Output, Randomness, RecordDomain, ReleasedModel, Releases,
-    Result, Statistics, Stream, Table, Target, TargetDomain, in_blocks, register,
+    Result, Statistics, Stream, Table, Target, TargetDomain, accumulate, register,
 };
 use scumble_linalg::Eigen;
 use serde::{Deserialize, Serialize};
@@ -125,10 +125,14 @@ impl PrivateRidge {
     /// differs by at most ‖x‖ + ‖x′‖.
     fn sensitivities(&self) -> [f64; 3] {
         let squared_norm = self.squared_norm();
+        // An eigenvalue moves by at most the Frobenius norm of what rounding adds to the matrix.
+        let matrix = (self.encoding.width() - 1).pow(2);
+        let rounding = [matrix, self.products[0].len(), self.products[1].len()]
+            .map(|dim| rounding(&self.state.domain, dim));
         [
-            squared_norm * (1.0 + 2.0 * self.eigenvalue_error()),
-            squared_norm,
-            2.0 * squared_norm.sqrt() * (1.0 + 1e-12),
+            squared_norm * (1.0 + 2.0 * self.eigenvalue_error()) + rounding[0],
+            squared_norm + rounding[1],
+            2.0 * squared_norm.sqrt() * (1.0 + 1e-12) + rounding[2],
         ]
     }
 
@@ -168,16 +172,17 @@ impl PrivateRidge {
     /// Computes the sums of products over the records of `table`.
     fn gathered(&self, table: &Table) -> Result<Gathered<'_>> {
         let mut gathered = Gathered { mechanism: self, gram: Gram::new(&self.encoding) };
-        in_blocks(&self.encoding.layout, table, |records| gathered.add(records))?;
+        accumulate(&self.encoding.layout, table, &mut gathered)?;
         Ok(gathered)
     }
 
-    fn moments(&self, Gram { sum: gram, .. }: &Gram) -> Moments {
+    fn moments(&self, gram: &Gram) -> Moments {
         let features = self.encoding.width() - 1;
-        let floats =
-            Array2::from_shape_fn((features, features), |(i, j)| gram[[i.min(j), i.max(j)]] as f64 * STEP);
+        let floats = Array2::from_shape_fn((features, features), |(i, j)| {
+            gram.sum([i.min(j), i.max(j)]) as f64 * STEP
+        });
         let least = Eigen::new(&floats).map_or(0.0, |eigen| eigen.least()).max(0.0);
-        let products = self.products.each_ref().map(|pairs| pairs.iter().map(|at| gram[*at]).collect());
+        let products = self.products.each_ref().map(|pairs| pairs.iter().map(|at| gram.sum(*at)).collect());
         Moments { least: (least / STEP).round() as i128, products }
     }
 
@@ -212,10 +217,27 @@ impl PrivateRidge {
             .zip(&drawn[1 + feature_products.len()..])
             .for_each(|([i, _], sum)| with[*i] = *sum);
         let (ridge, floor) = self.ridge(drawn[0], features);
-        let weights = Eigen::new(&gram)
-            .map(|eigen| eigen.map(|value| 1.0 / (value + ridge).max(floor)).dot(&with))
-            .unwrap_or_else(|| Array1::zeros(features));
-        Coefficients::new(&self.state.domain, &self.encoding, &weights.insert_axis(Axis(0)))
+        let inverse = Eigen::new(&gram)
+            .map(|eigen| eigen.map(|value| 1.0 / (value + ridge).max(floor)))
+            .unwrap_or_else(|| Array2::zeros((features, features)));
+        let weights = inverse.dot(&with);
+        let deviations = self.deviations(&inverse, &weights);
+        let weights = weights.insert_axis(Axis(0));
+        Ok(Coefficients::new(&self.state.domain, &self.encoding, &weights)?.with_deviations(deviations))
+    }
+
+    /// Standard deviations of the noise of the coefficients, to first order in the noise: the weights θ
+    /// change by A(b − Eθ) for A = `inverse`, noise b of XᵀX·θ, and noise E of XᵀX
+    /// (`guide/equations/private-ridge.md`).
+    fn deviations(&self, inverse: &Array2<f64>, weights: &Array1<f64>) -> Option<Vec<f64>> {
+        let [_, features, target] = self.noise.as_ref()?;
+        let outer = weights.view().insert_axis(Axis(1)).dot(&weights.view().insert_axis(Axis(0)));
+        let mut noise = outer * features.scale().powi(2);
+        let own = target.scale().powi(2) + features.scale().powi(2) * weights.dot(weights);
+        noise.diag_mut().fill(own);
+        let units = of_weights(&self.encoding, self.state.domain.columns().len()).dot(inverse);
+        let unit = target_unit(&self.state.domain);
+        Some(units.outer_iter().map(|row| row.dot(&noise.dot(&row)).max(0.0).sqrt() * unit).collect())
     }
 
     /// Returns the ridge, and the lower limit for an eigenvalue of XᵀX after the ridge is added. `least` is
@@ -281,20 +303,30 @@ struct Gathered<'m> {
     gram: Gram<'m>,
 }
 
-impl Accumulator for Gathered<'_> {
-    fn add(&mut self, records: &[f64]) -> Result<()> {
-        self.gram.add(records)?;
-        if self.gram.records > MOST_RECORDS {
+impl Gathered<'_> {
+    fn gather(&mut self, records: &[f64], shares: Option<&[u16]>) -> Result<()> {
+        self.gram.add(records, shares)?;
+        if self.gram.people() > MOST_RECORDS {
             return Err(Error::not_applicable(NAME, format!("it accepts at most {MOST_RECORDS} records")));
         }
         Ok(())
+    }
+}
+
+impl Accumulator for Gathered<'_> {
+    fn add(&mut self, records: &[f64]) -> Result<()> {
+        self.gather(records, None)
+    }
+
+    fn add_shares(&mut self, records: &[f64], shares: &[u16]) -> Result<()> {
+        self.gather(records, Some(shares))
     }
 
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome> {
         let Self { mechanism, gram } = *self;
         let guarantee = mechanism.guarantee().under(randomness.provenance());
         let drawn = mechanism.drawn(&gram, &mut randomness.streams().stream(0));
-        mechanism.model(&drawn, gram.records)?.outcome(guarantee)
+        mechanism.model(&drawn, gram.people())?.outcome(guarantee)
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Deviation {
 impl Deviation {
     /// Bounds for the coefficients `values` (outputs × coefficients), each the largest of all outputs, in a
     /// unit of `unit`. `own` has the bounds for weights with a standard deviation of 1.
-    fn of(&self, values: &Array2<f64>, own: &[f64], unit: f64) -> Vec<f64> {
+    pub(crate) fn of(&self, values: &Array2<f64>, own: &[f64], unit: f64) -> Vec<f64> {
         let bound = |(column, own): (usize, &f64)| {
             let of_output = |(value, factor): (&f64, &f64)| {
                 // A factor of zero has lost the value that it multiplied.

@@ -207,7 +207,12 @@ fn neighbours(
         let all: Vec<&Vec<f64>> = first.into_iter().chain(rows.iter().skip(1)).collect();
         let flat = all.iter().flat_map(|row| row.iter().copied()).collect();
         let flat = ndarray::Array2::from_shape_vec((all.len(), layout.width()), flat);
-        layout.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())
+        let table = layout.table(flat.map_err(|problem| Error::shape(problem.to_string()))?.view())?;
+        match mechanism.records_per_person() {
+            // A person with equal records changes a release most if a fault counts them for more than one.
+            Some(most) if most > 1 => table.repeated(most),
+            _ => Ok(table),
+        }
     };
     let first = rows.first().cloned().unwrap_or_default();
     let ends = ends(mechanism, unit, &first, within);

@@ -176,6 +176,7 @@ mod tests {
             is_drafted: false,
             clipped: vec![],
             dropped: 0,
+            people: None,
             train_records: None,
         };
         let data = with_integers(&data).unwrap();

@@ -48,7 +48,9 @@ mod rows;
 mod values;
 mod writer;
 
-pub use release::{check, collect, joined, read, reader, release, release_keyed, released_schema, view};
+pub use release::{
+    check, collect, joined, people, read, reader, release, release_keyed, released_schema, view,
+};
 pub use rows::Rows;
 pub use writer::{Writer, schema};
 

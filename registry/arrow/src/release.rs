@@ -9,13 +9,27 @@ use crate::{Rows, Writer, schema};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
-use scumble_core::Streams;
+use scumble_core::{Randomness, Streams};
 use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDesign};
 use scumble_noise::{NoiseKey, RecordDigest};
-use scumble_records::{Clipped, Error, Loaded, OutOfBounds, ReadRows, Reader, Values, stream};
+use scumble_records::{Clipped, Error, Loaded, OutOfBounds, People, ReadRows, Reader, Values, stream};
+use std::sync::Arc;
 
 /// Name of the records in errors.
 const SOURCE: &str = "the table";
+
+/// Records of `batches` that count, if the schema of `design` has a column of people's ids; `None` if each
+/// record is a person's only one. Each call makes another choice.
+///
+/// # Errors
+/// Same errors as [`ShippedDesign::people`].
+pub fn people(
+    design: &ShippedDesign,
+    batches: &[RecordBatch],
+    randomness: &mut Randomness,
+) -> Result<Option<Arc<People>>> {
+    design.people(rows(batches)?, randomness, |_| true, |_| Ok(()))
+}
 
 /// Reader of the records in `batches`, which share one Arrow schema. The column schema of `design` decides
 /// how the reader encodes the records.
@@ -40,7 +54,7 @@ fn rows(batches: &[RecordBatch]) -> Result<Rows<impl Iterator<Item = Batch> + Se
 type Batch = std::result::Result<RecordBatch, arrow_schema::ArrowError>;
 
 /// Reader for [`release_keyed`], whose noise depends on a secret key and the ids of the records. It also
-/// reads the column `ids`, if `ids` is given.
+/// reads the column `ids`, or else the schema's column of people's ids, if there is one.
 fn keyed_reader<'b>(
     design: &ShippedDesign,
     batches: &'b [RecordBatch],
@@ -48,16 +62,17 @@ fn keyed_reader<'b>(
     out_of_bounds: OutOfBounds,
 ) -> Result<Reader<'b>> {
     let reader = reader(design, batches, out_of_bounds)?;
-    Ok(match ids {
+    let person = design.person()?;
+    Ok(match ids.or(person.as_ref().map(|person| person.name.as_str())) {
         Some(column) => reader.with_ids(column)?,
         None => reader,
     })
 }
 
 /// Releases all records of `batches`, in order, with noise drawn in blocks of records. For the same records
-/// in a file, the command `scumble release` has the same distribution of results. With the same random
-/// `streams`, both results are equal bit for bit. Also returns the number of clipped cells per column: cells
-/// outside the public bounds, which were moved to a bound.
+/// in a file, the command `scumble release` has the same distribution of results. With the same `randomness`,
+/// both results are equal bit for bit. Also returns the number of clipped cells per column: cells outside the
+/// public bounds, which were moved to a bound.
 ///
 /// # Errors
 /// The error of the first faulty row. An error if there are no rows, if `design` has no schema, or if its
@@ -65,15 +80,16 @@ fn keyed_reader<'b>(
 pub fn release(
     design: &ShippedDesign,
     batches: &[RecordBatch],
-    streams: &Streams,
+    randomness: &mut Randomness,
     out_of_bounds: OutOfBounds,
     values: Values,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
-    let mut reader = reader(design, batches, out_of_bounds)?;
+    let people = people(design, batches, randomness)?;
+    let mut reader = reader(design, batches, out_of_bounds)?.of_people(people);
     let decoder = design.release_decoder(&reader, values)?;
-    let schema = schema(&decoder, schema_of(batches));
-    written(schema, |writer| stream::release(local, &mut reader, &decoder, streams, writer, |_| Ok(())))
+    let (schema, streams) = (schema(&decoder, schema_of(batches)), randomness.streams());
+    written(schema, |writer| stream::release(local, &mut reader, &decoder, &streams, writer, |_| Ok(())))
 }
 
 /// Releases batches with noise that is derived from `key`, each record's id in the column `ids`, and the
@@ -300,7 +316,8 @@ mod tests {
             let parts: Vec<RecordBatch> =
                 starts.map(|at| people.slice(at, rows.min(people.num_rows() - at))).collect();
             let (released, _) =
-                release(&design, &parts, &streams(), OutOfBounds::Clip, Values::Settled).unwrap();
+                release(&design, &parts, &mut Randomness::seeded(4), OutOfBounds::Clip, Values::Settled)
+                    .unwrap();
             assert_eq!(concat_batches(&input_schema, &released).unwrap(), file_batches, "{rows} rows");
         }
     }
@@ -453,9 +470,10 @@ mod tests {
     fn lists_are_refused_and_so_are_batches_that_differ() {
         let design = design(&LAPLACE, SCHEMA);
         let (people, _) = people(4);
-        let streams = Randomness::seeded(1).streams();
         let release = |batches: &[RecordBatch]| {
-            release(&design, batches, &streams, OutOfBounds::Clip, Values::Settled).unwrap_err().to_string()
+            let mut randomness = Randomness::seeded(1);
+            let released = release(&design, batches, &mut randomness, OutOfBounds::Clip, Values::Settled);
+            released.unwrap_err().to_string()
         };
         let error = release(&[people.clone(), people.project(&[0, 1]).unwrap()]);
         assert!(error.contains("differ from those of the first batch"), "{error}");

@@ -2,8 +2,8 @@
 
 use crate::number::{AtLeast, Significant};
 use crate::{
-    CentralDp, Claim, Guarantee, LocalDp, MetricDp, Neighbours, Notion, Prior, PrivacyProfile, ShapedBy,
-    ShuffledDp, Unit, shown,
+    CentralDp, Claim, Guarantee, LocalDp, MetricDp, NUMBER_OF_RECORDS, Neighbours, Notion, Prior,
+    PrivacyProfile, ShapedBy, ShuffledDp, Unit, shown,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -445,7 +445,23 @@ impl Guarantee {
             claims.iter().copied().filter(|claim| claim.protects == Unit::Record).collect();
         let summarised = if whole.is_empty() { claims } else { whole };
         let lines: Vec<String> = summarised.into_iter().map(Claim::or_warning).collect();
-        shown(&lines.join("; ")).into_owned()
+        shown(&self.of_whom(lines.join("; "))).into_owned()
+    }
+
+    /// The words of a claim, about people if several records of a person may count.
+    pub(crate) fn of_whom(&self, words: String) -> String {
+        const OF_PEOPLE: [(&str, &str); 6] = [
+            ("the whole record", "all records of a person"),
+            ("one record)", "one person)"),
+            ("differ in one record", "differ in one person"),
+            ("a given record", "the records of a given person"),
+            ("presence of the record", "presence of the person"),
+            (NUMBER_OF_RECORDS, "the number of people"),
+        ];
+        if self.records_per_person.is_none() {
+            return words;
+        }
+        OF_PEOPLE.iter().fold(words, |words, (record, person)| words.replace(record, person))
     }
 
     /// Warnings, one for each claim that guarantees nothing.
@@ -494,6 +510,7 @@ impl Guarantee {
             ));
         }
         for (_, words) in &mut card {
+            *words = self.of_whom(std::mem::take(words));
             if let Cow::Owned(seen) = shown(words) {
                 *words = seen;
             }

@@ -166,6 +166,9 @@ fn compose(rule: Rule, parts: &[(Scope, Guarantee)]) -> Guarantee {
     if let [(_, only)] = parts {
         whole.each_release = only.each_release.clone(); // unknown for several parts together
     }
+    // A part for single records, beside parts for people, holds for people with one record only.
+    let counted = parts.iter().map(|(_, part)| part.records_per_person);
+    whole.records_per_person = counted.collect::<Option<Vec<_>>>().and_then(|most| most.into_iter().max());
     for (_, part) in parts {
         unite(&mut whole.discloses, &part.discloses);
         unite(&mut whole.assumes, &part.assumes);

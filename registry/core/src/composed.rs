@@ -370,6 +370,7 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     let mut releases = parts.iter().map(Designed::releases).filter(|_| parts.len() > 1);
     releases.try_for_each(|releases| match releases {
         Releases::Model { .. } => refuse("a part releases a model's coefficients"),
+        Releases::Tables => refuse("a part releases tables of counts"),
         Releases::Synthetic { .. } => refuse("a part draws rows that correspond to no record"),
         Releases::Records | Releases::View { .. } | Releases::Reports { .. } => Ok(()),
     })

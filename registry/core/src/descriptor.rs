@@ -73,6 +73,8 @@ pub enum Output {
     Reports,
     /// Rows that belong to no record.
     Synthetic,
+    /// Noisy tables of counts.
+    Tables,
     /// A model.
     Model,
 }
@@ -87,6 +89,7 @@ impl Output {
             Self::SecretView => "rows with a secret key",
             Self::Reports => "reports",
             Self::Synthetic => "synthetic rows",
+            Self::Tables => "noisy tables",
             Self::Model => "a model",
         }
     }
@@ -100,6 +103,7 @@ impl From<Releases> for Output {
             Releases::View { secret: true, .. } => Self::SecretView,
             Releases::Reports { .. } => Self::Reports,
             Releases::Synthetic { .. } => Self::Synthetic,
+            Releases::Tables => Self::Tables,
             Releases::Model { .. } => Self::Model,
         }
     }

@@ -26,6 +26,10 @@ pub struct Guarantee {
     pub discloses: Vec<String>,
     /// Conditions under which the claims hold.
     pub assumes: Vec<String>,
+    /// Largest number of records of a person that count. The claims are then about all records of a person
+    /// together. `None` if each record is a person's only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records_per_person: Option<u16>,
     /// People whose data shaped the design.
     pub shaped_by: ShapedBy,
 }
@@ -452,10 +456,13 @@ pub enum ShapedBy {
     PrivateVolunteers,
 }
 
+/// Assumption of a claim about single records.
+const ONE_RECORD: &str = "each person contributes one record";
+
 /// Assumptions of every claim about records.
 pub const ASSUMED: [&str; 3] = [
     "the bounds and levels are public, and were not taken from the data",
-    "each person contributes one record",
+    ONE_RECORD,
     "the order of the records carries no information: they are released in the order of the input",
 ];
 
@@ -510,6 +517,25 @@ impl Guarantee {
         let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
         let claims = claims.into_iter().map(|(dp, theorem)| (Notion::CentralDp(dp), theorem));
         Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::for_records(claims) }
+    }
+
+    /// This guarantee for people of whom at most `records_per_person` records are used. It is then about all
+    /// records of a person together. With `None`, each record is a person's only one.
+    #[must_use]
+    pub fn of_people(mut self, records_per_person: Option<u16>) -> Self {
+        let Some(most) = records_per_person else { return self };
+        self.records_per_person = Some(most);
+        let used = match most {
+            1 => "one record of a person is used, drawn at random".to_owned(),
+            most => format!(
+                "at most {most} records of a person are used, drawn at random, with the weight of one record \
+                 together"
+            ),
+        };
+        for assumed in self.assumes.iter_mut().filter(|assumed| *assumed == ONE_RECORD) {
+            *assumed = format!("each person has one id: {used}");
+        }
+        self
     }
 
     /// Returns whether the number of records is disclosed.
@@ -609,7 +635,7 @@ impl Guarantee {
         // Add the plain words of the card, which people read.
         if let Some(claims) = value["claims"].as_array_mut() {
             for (written, claim) in claims.iter_mut().zip(&self.claims) {
-                written["may_learn"] = claim.may_learn().into();
+                written["may_learn"] = self.of_whom(claim.may_learn()).into();
                 written["how_sure"] = claim.how_sure().into();
                 written["warning"] = claim.warning().into();
             }

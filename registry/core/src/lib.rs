@@ -94,9 +94,9 @@ pub use guarantee::{
 };
 pub use mechanism::{
     Accumulator, Alike, Collection, Collector, CuratorMechanism, Designed, Draw, Drawing, Evidence,
-    FunctionAxis, Halved, Halving, Key, LocalMechanism, MixtureParts, Mixtures, ModelFunction, Outcome,
-    Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics, ValuesIn, collected,
-    in_blocks, release_local,
+    FunctionAxis, Halved, Halving, Horizon, Key, LocalMechanism, MixtureParts, Mixtures, ModelFunction,
+    Outcome, PeriodTables, Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics,
+    ValuesIn, accumulate, collected, in_blocks, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Plugin, parse_parameters, split_parameters};
@@ -107,7 +107,7 @@ pub use randomness::{Provenance, Randomness, Stream, Streams};
 pub use record::{Layout, RecordDomain, TargetDomain, TargetLayout};
 pub use registry::Registry;
 pub use scumble_interrupt as interrupt;
-pub use table::{Places, Table, Target, first_duplicate};
+pub use table::{PARTS, Places, Table, Target, first_duplicate, shares};
 pub use text::{is_unseen, nearest_name, shown};
 
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! Records: the domains of their features and targets, and the flat form that local mechanisms use.
 
 use crate::domain::{check_width, largest};
-use crate::table::{Places, check_columns};
+use crate::table::{PARTS, Places, check_columns};
 use crate::{Domain, Error, Factor, Result, Table, Target};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,9 @@ pub struct RecordDomain {
     columns: Vec<String>,
     features: Domain,
     target: TargetDomain,
+    /// Largest number of records of a person that count; `None` if each record is a person's only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records_per_person: Option<u16>,
     /// Domain of flat records: features, then target. Cached, because every record is projected into it.
     #[serde(skip)]
     flat: Domain,
@@ -70,13 +73,16 @@ struct UncheckedRecordDomain {
     columns: Vec<String>,
     features: Domain,
     target: TargetDomain,
+    #[serde(default)]
+    records_per_person: Option<u16>,
 }
 
 impl TryFrom<UncheckedRecordDomain> for RecordDomain {
     type Error = Error;
 
     fn try_from(unchecked: UncheckedRecordDomain) -> Result<Self> {
-        Self::new(unchecked.columns, unchecked.features, unchecked.target)
+        let UncheckedRecordDomain { columns, features, target, records_per_person } = unchecked;
+        Self::new(columns, features, target)?.with_records_per_person(records_per_person)
     }
 }
 
@@ -89,7 +95,31 @@ impl RecordDomain {
     pub fn new(columns: Vec<String>, features: Domain, target: TargetDomain) -> Result<Self> {
         check_columns(&columns, features.dim(), || format!("the domain has {} coordinates", features.dim()))?;
         let flat = Domain::product([features.clone(), target.as_domain()?])?;
-        Ok(Self { columns, features, target, flat })
+        Ok(Self { columns, features, target, records_per_person: None, flat })
+    }
+
+    /// Same records, of people of whom at most `most` records each count. With `None`, each record is a
+    /// person's only one.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless `most` is between 1 and [`PARTS`].
+    pub fn with_records_per_person(self, most: Option<u16>) -> Result<Self> {
+        match most {
+            Some(most) if !(1..=PARTS).contains(&most) => {
+                Err(Error::Domain { needs: "1 to 1024 records of a person", given: most.to_string() })
+            }
+            records_per_person => Ok(Self { records_per_person, ..self }),
+        }
+    }
+
+    /// Largest number of records of a person that count. `None` if each record is a person's only one.
+    pub fn records_per_person(&self) -> Option<u16> {
+        self.records_per_person
+    }
+
+    /// Returns whether several records of a person may count.
+    pub fn has_several_records(&self) -> bool {
+        self.records_per_person.is_some_and(|most| most > 1)
     }
 
     /// Column names (d).
@@ -127,6 +157,7 @@ impl RecordDomain {
             columns: self.columns.clone(),
             features: self.features.clone(),
             target: TargetDomain::None,
+            records_per_person: self.records_per_person,
             flat: self.features.clone(),
         }
     }
@@ -137,6 +168,7 @@ impl RecordDomain {
             columns: vec![],
             features: Domain::empty(),
             target: self.target.clone(),
+            records_per_person: self.records_per_person,
             flat: self.flat.without_first(&self.features),
         }
     }
@@ -149,7 +181,7 @@ impl RecordDomain {
     pub fn restrict(&self, selected: &[usize]) -> Result<Self> {
         let features = self.features.restrict(selected)?;
         let columns = selected.iter().map(|&at| self.columns[at].clone()).collect();
-        Self::new(columns, features, TargetDomain::None)
+        Self::new(columns, features, TargetDomain::None)?.with_records_per_person(self.records_per_person)
     }
 
     /// Iterates over the factors of the features. Each factor comes with the record domain of only its own
@@ -267,12 +299,25 @@ impl Layout {
         self.columns.len() + self.target.width()
     }
 
-    /// Checks that `table` has this shape, contains a record, and contains finite numbers only.
+    /// Checks that `table` has this shape, contains a record, and contains finite numbers only. Each record
+    /// must be a person's only one.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the table's columns or target differ from this shape, [`Error::Empty`] if there is
-    /// no record, [`Error::NonFinite`], with row and column, for a NaN or an infinity.
+    /// [`Error::Shape`] if the table's columns or target differ from this shape, or if its records have
+    /// [shares](Table::shares). [`Error::Empty`] if there is no record, [`Error::NonFinite`], with row and
+    /// column, for a NaN or an infinity.
     pub fn check(&self, table: &Table) -> Result<()> {
+        match table.shares() {
+            Some(_) => Err(Error::shape("people have several records in the table, and one is expected")),
+            None => self.check_values(table),
+        }
+    }
+
+    /// Checks `table` like [`check`](Self::check), but a person may have several records.
+    ///
+    /// # Errors
+    /// Same errors as [`check`](Self::check).
+    pub(crate) fn check_values(&self, table: &Table) -> Result<()> {
         if table.columns() != self.columns {
             let at = (0..table.columns().len().max(self.columns.len()))
                 .find(|&at| table.columns().get(at) != self.columns.get(at))
@@ -405,6 +450,10 @@ impl Table {
             TargetDomain::None => Target::None,
             _ => self.target().clone(),
         };
-        Self::new(domain.columns().to_vec(), records, target)
+        let part = Self::new(domain.columns().to_vec(), records, target)?;
+        match self.shares() {
+            Some(shares) => part.with_shares(shares.to_vec()),
+            None => Ok(part),
+        }
     }
 }

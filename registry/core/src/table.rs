@@ -60,6 +60,17 @@ pub struct Table {
     columns: Vec<String>,
     records: Array2<f64>,
     target: Target,
+    shares: Option<Vec<u16>>,
+}
+
+/// Number of parts into which the weight of a person is divided among the person's records.
+pub const PARTS: u16 = 1024;
+
+/// Shares of a person's `records` records, in units of 1/[`PARTS`]. They differ by one part at most, and have
+/// the sum [`PARTS`]. A person has 1 to [`PARTS`] records.
+pub fn shares(records: u16) -> impl Iterator<Item = u16> {
+    let (each, rest) = (PARTS / records.max(1), PARTS % records.max(1));
+    (0..records).map(move |at| each + u16::from(at < rest))
 }
 
 impl Table {
@@ -75,7 +86,7 @@ impl Table {
             Some(targets) if targets != records.nrows() => {
                 Err(Error::shape(format!("there are {targets} targets for {} records", records.nrows())))
             }
-            _ => Ok(Self { columns, records, target }),
+            _ => Ok(Self { columns, records, target, shares: None }),
         }
     }
 
@@ -92,6 +103,39 @@ impl Table {
     /// Target.
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// Same records, of people with several records each. `shares` has one value for each of the n records:
+    /// the share of its person's weight, in units of 1/[`PARTS`]. The shares of a person's records must have
+    /// the sum [`PARTS`]; the caller ensures this, because a table does not know whose a record is.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there are n shares from 1 to [`PARTS`].
+    pub fn with_shares(self, shares: Vec<u16>) -> Result<Self> {
+        if shares.len() != self.len() || !shares.iter().all(|share| (1..=PARTS).contains(share)) {
+            let problem = format!("{} records need as many shares from 1 to {PARTS}", self.len());
+            return Err(Error::shape(problem));
+        }
+        Ok(Self { shares: Some(shares), ..self })
+    }
+
+    /// Table in which each record becomes `count` equal records of one person, with shares.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `count` is between 1 and [`PARTS`].
+    pub fn repeated(&self, count: u16) -> Result<Self> {
+        if !(1..=PARTS).contains(&count) {
+            return Err(Error::shape(format!("a person has 1 to {PARTS} records, and not {count}")));
+        }
+        let rows: Vec<usize> = (0..self.len()).flat_map(|row| vec![row; count.into()]).collect();
+        let shares = (0..self.len()).flat_map(|_| shares(count)).collect();
+        self.select(&rows)?.with_shares(shares)
+    }
+
+    /// Share of each record in its person's weight, in units of 1/[`PARTS`]. `None` if each record is a
+    /// person's only one.
+    pub fn shares(&self) -> Option<&[u16]> {
+        self.shares.as_deref()
     }
 
     /// Number of records, n.
@@ -119,6 +163,7 @@ impl Table {
             columns: self.columns.clone(),
             records: self.records.select(Axis(0), rows),
             target: self.target.select(rows),
+            shares: self.shares.as_ref().map(|shares| rows.iter().map(|&row| shares[row]).collect()),
         })
     }
 
@@ -127,12 +172,14 @@ impl Table {
     /// # Errors
     /// [`Error::Shape`] for a target of another length.
     pub fn with_target(self, target: Target) -> Result<Self> {
-        Self::new(self.columns, self.records, target)
+        let shares = self.shares;
+        Ok(Self { shares, ..Self::new(self.columns, self.records, target)? })
     }
 
     /// Same target without features (n × 0).
     pub fn without_features(&self) -> Self {
-        Self { columns: vec![], records: Array2::zeros((self.len(), 0)), target: self.target.clone() }
+        let (target, shares) = (self.target.clone(), self.shares.clone());
+        Self { columns: vec![], records: Array2::zeros((self.len(), 0)), target, shares }
     }
 
     /// SHA-256 of columns, records and target, in hexadecimal. A secret key stores it to identify its

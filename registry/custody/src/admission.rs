@@ -48,7 +48,8 @@ pub fn admit(
     payer: Option<(&Ledger, &str)>,
     origin: &str,
 ) -> Result<Admitted> {
-    let guarantee = design.local()?.guarantee().under(Provenance::Ticket);
+    design.local()?;
+    let guarantee = design.mechanism().guarantee().under(Provenance::Ticket);
     let target = design.records()?.target.as_deref();
     let repeated = digests.map_or(0, Digests::repeated);
     if repeated > 0 {

@@ -11,6 +11,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A state of a horizon of several periods that cannot be used.
+    #[error("{file}: {problem}")]
+    State {
+        /// File of the state.
+        file: String,
+        /// Description of the problem, in one line.
+        problem: String,
+    },
     /// A file that cannot be opened, read or written.
     #[error("{}: {source}", file.display())]
     Io {

@@ -68,6 +68,10 @@ pub struct Account {
     pub target: Option<String>,
     /// Total budget of the account.
     pub total: Spending,
+    /// True if a release counted several records of a person. A claim for single records then bounds nothing
+    /// for a person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_people: bool,
     /// Charges, in order of time.
     pub charges: Vec<Charge>,
 }
@@ -88,6 +92,10 @@ pub struct Charge {
     /// only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
+    /// Last released period of a horizon for which the charge was made. `ticket` then has the name of the
+    /// series of releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<usize>,
 }
 
 impl Account {
@@ -141,7 +149,8 @@ impl Account {
                 total: Box::new((total.epsilon().clone(), total.delta().clone())),
             });
         }
-        self.charges.push(Charge { epsilon, delta, what: what.into(), when: when.into(), ticket: None });
+        let (what, when) = (what.into(), when.into());
+        self.charges.push(Charge { epsilon, delta, what, when, ticket: None, period: None });
         Ok(())
     }
 }
@@ -239,7 +248,14 @@ impl Ledger {
             }
             content.check_new(dataset).map_err(|problem| self.wrong(problem))?;
             let (dataset, target) = (dataset.clone(), target.map(str::to_owned));
-            content.accounts.push(Account { dataset, unit, target, total, charges: vec![] });
+            content.accounts.push(Account {
+                dataset,
+                unit,
+                target,
+                total,
+                of_people: false,
+                charges: vec![],
+            });
             Ok(true)
         })
     }
@@ -386,7 +402,8 @@ impl Ledger {
     ///
     /// # Errors
     /// [`Error::Overdrawn`] if the charge exceeds a budget in ε or δ; [`Error::Overtold`] if it exceeds a
-    /// budget in nats; [`Error::Ledger`] if `dataset` has no account for releases; same errors as
+    /// budget in nats; [`Error::Ledger`] if `dataset` has no account for releases, or if the guarantee is
+    /// about single records and an earlier release was about people with several; same errors as
     /// [`accounts`](Self::accounts). After an error nothing may be released.
     pub fn charge_release(
         &self,
@@ -423,6 +440,53 @@ impl Ledger {
         })
     }
 
+    /// Charges a horizon of several periods like [`charge_release`](Self::charge_release), before its first
+    /// `period` is released. Before a later period, it checks that no such period of the same `series` of
+    /// releases was [released](Self::note_period) yet.
+    ///
+    /// # Errors
+    /// Same errors as [`charge_release`](Self::charge_release); [`Error::Ledger`] for a period that was
+    /// already released, and for a later period of a series whose first one was not charged.
+    pub fn charge_period(
+        &self,
+        dataset: &str,
+        guarantee: &Guarantee,
+        target: Option<&str>,
+        what: &str,
+        (series, period): (&str, usize),
+    ) -> Result<()> {
+        self.change(false, |content| {
+            match content.charges_of(dataset, series).filter_map(|charge| charge.period).max() {
+                None if period == 1 => {
+                    self.spend_release(content, dataset, guarantee, target, what)?;
+                    content.last_tickets(dataset).for_each(|last| *last = Some(series.into()));
+                    content.charges_of(dataset, series).for_each(|charge| charge.period = Some(0));
+                    Ok(())
+                }
+                None => {
+                    Err(self
+                        .wrong(format!("the first period of these releases was not charged to {dataset:?}")))
+                }
+                Some(last) if period <= last => Err(self.wrong(format!(
+                    "period {period} of {dataset:?} is already released, and an older state would release it \
+                     again with other noise"
+                ))),
+                Some(_) => Ok(()),
+            }
+        })
+    }
+
+    /// Notes that a `period` of a `series` of releases was released.
+    ///
+    /// # Errors
+    /// Same errors as [`accounts`](Self::accounts).
+    pub fn note_period(&self, dataset: &str, (series, period): (&str, usize)) -> Result<()> {
+        self.change(false, |content| {
+            content.charges_of(dataset, series).for_each(|charge| charge.period = Some(period));
+            Ok(())
+        })
+    }
+
     /// Checks that [`charge_release`](Self::charge_release) would succeed now, before work is done for a
     /// release. Nothing is charged.
     ///
@@ -443,10 +507,24 @@ impl Ledger {
     ) -> Result<()> {
         let cost_of = |account: &Account| account.cost(guarantee, target);
         let nats = Amount::try_from(information::cost(guarantee))?;
-        match content.spend(dataset, false, cost_of, nats, what)? {
-            0 => Err(self.without_account("for", content, dataset)),
-            _ => Ok(()),
+        let is_own = |account: &Account| account.is_of(dataset) && account.unit != Unit::Volunteer;
+        let what = match guarantee.records_per_person {
+            Some(most) => &format!("{what}, at most {most} records of a person"),
+            None if content.accounts.iter().any(|account| is_own(account) && account.of_people) => {
+                return Err(self.wrong(format!(
+                    "people have several records in {dataset:?}, by an earlier release, and this design \
+                     protects single records; give its schema the column of ids (kind = \"id\")"
+                )));
+            }
+            None => what,
+        };
+        if content.spend(dataset, false, cost_of, nats, what)? == 0 {
+            return Err(self.without_account("for", content, dataset));
         }
+        for account in content.accounts.iter_mut().filter(|account| is_own(account)) {
+            account.of_people |= guarantee.records_per_person.is_some();
+        }
+        Ok(())
     }
 
     /// Paths of the ledger and of its witness.
@@ -595,6 +673,13 @@ impl Content {
         let information = self.information.iter().filter(move |account| account.is_of(dataset));
         let information = information.flat_map(|account| &account.charges).map(|charge| &charge.ticket);
         charges.map(|charge| &charge.ticket).chain(information)
+    }
+
+    /// Charges of the accounts of `dataset` for a `series` of releases.
+    fn charges_of(&mut self, dataset: &str, series: &str) -> impl Iterator<Item = &mut Charge> {
+        let accounts = self.accounts.iter_mut().filter(move |account| account.is_of(dataset));
+        let charges = accounts.flat_map(|account| &mut account.charges);
+        charges.filter(move |charge| charge.ticket.as_deref() == Some(series))
     }
 
     /// Field `ticket` of the last charge in each account that [`tickets`](Self::tickets) covers.

@@ -6,11 +6,12 @@
 //!   release applies to them.
 //! - A *ticket* ([`Ticket`]) is the stored secret of a release. With it, the release can be repeated at the
 //!   cost of one.
+//! - A *state* ([`PeriodState`]) connects the releases of a horizon of several periods.
 //! - A *ledger* ([`Ledger`]) records the budget that the releases of a data set spent.
 //! - A *card* ([`Card`]) is the public description of one release.
 //!
-//! A design, a key, a ticket or a ledger is a file that names its format and carries a digest of its content.
-//! A [`NewFile`] appears complete or not at all.
+//! A design, a key, a ticket, a state or a ledger is a file that names its format and carries a digest of its
+//! content. A [`NewFile`] appears complete or not at all.
 
 mod admission;
 mod admitted;
@@ -25,6 +26,7 @@ mod ledger;
 mod model;
 mod name;
 mod new_file;
+mod periods;
 mod private_answer;
 mod request;
 mod sealed;
@@ -43,6 +45,7 @@ pub use information::{InformationAccount, InformationCharge};
 pub use ledger::{Account, Charge, Ledger};
 pub use model::ShippedModel;
 pub use new_file::{Existing, NewFile, Readable, check_private, is_in_same_folder, is_same_file};
+pub use periods::PeriodState;
 pub use private_answer::{Accuracy, PrivateAnswer, private_accuracy};
 pub use request::DesignRequest;
 pub use shipped::ShippedDesign;

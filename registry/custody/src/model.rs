@@ -143,6 +143,9 @@ impl ShippedDesign {
             }
             card["classes"] = classes.into();
         }
+        if let Some(deviations) = release.key.model().and_then(ReleasedModel::deviations) {
+            card["deviations"] = deviations.into();
+        }
         let functions = release.key.model().map(ReleasedModel::functions).unwrap_or_default();
         let functions: Vec<Value> =
             functions.iter().map(|function| self.described(function)).collect::<Result<_>>()?;

@@ -3,13 +3,16 @@
 
 use crate::{Error, Result, sealed};
 use ndarray::Axis;
+use rand_core::RngCore;
 use scumble_core::levels::{CountedLevel, CountedTable};
 use scumble_core::{
-    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution, Origin, Places, Registry,
-    Table, local,
+    Design, Designed, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution, Origin, Places,
+    Randomness, Registry, Table, local,
 };
+use scumble_noise::NoiseKey;
 use scumble_records::{
-    Column, CountedValues, Decoder, Input, OutOfBounds, ReadRows, Reader, Records, Schema, Values, read_text,
+    Column, CountedValues, Decoder, Input, OutOfBounds, People, PersonColumn, ReadRows, Reader, Records,
+    Schema, Values, read_text,
 };
 use scumble_tables::{Level, NoisyTable, NoisyTables, TableColumn};
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Format that this version writes and reads.
 const FORMAT: &str = "scumble-design-3";
@@ -157,6 +161,7 @@ impl ShippedDesign {
             Ok(match schema.counted_values(name, target, level)? {
                 CountedValues::Labels(labels) if labels.is_empty() => Level::Labels(vec![MISSING.into()]),
                 CountedValues::Labels(labels) => Level::Labels(labels),
+                CountedValues::End(end) => Level::End { end },
                 CountedValues::Numbers(ranges) => match ranges[..] {
                     [[from, to]] => Level::Range { from, to },
                     _ => Level::Ranges(ranges),
@@ -186,6 +191,43 @@ impl ShippedDesign {
     pub fn reader<'r>(&self, rows: impl ReadRows + 'r, out_of_bounds: OutOfBounds) -> Result<Reader<'r>> {
         let Records { schema, target } = self.records()?;
         Ok(Reader::new(rows, schema, target.as_deref(), out_of_bounds)?)
+    }
+
+    /// Column of people's ids, with the number of a person's records that the mechanism uses. `None` if each
+    /// record is a person's only one.
+    ///
+    /// # Errors
+    /// Same errors as [`records`](Self::records).
+    pub fn person(&self) -> Result<Option<PersonColumn>> {
+        let column = self.records()?.schema.person().cloned();
+        let used = self.mechanism().records_per_person();
+        Ok(column.zip(used).map(|(column, used)| PersonColumn { records_per_person: used, ..column }))
+    }
+
+    /// Chooses the records in `rows` that count, if the schema has a column of people's ids. `rows` are read
+    /// to the end, and the release reads them again, with [`Reader::of_people`]. `is_admitted` and
+    /// `on_progress` are those of [`People::choose`].
+    ///
+    /// # Errors
+    /// Same errors as [`reader`](Self::reader) and [`People::choose`].
+    pub fn people(
+        &self,
+        rows: impl ReadRows,
+        randomness: &mut Randomness,
+        is_admitted: impl Fn(&[u8; 16]) -> bool,
+        on_progress: impl FnMut(u64) -> scumble_records::Result<()> + Send,
+    ) -> Result<Option<Arc<People>>> {
+        let Some(column) = self.person()? else { return Ok(None) };
+        let mut key = [0; 32];
+        randomness.streams().stream(0).fill_bytes(&mut key);
+        let reader = self.reader(rows, OutOfBounds::Keep)?;
+        Ok(Some(Arc::new(People::choose(
+            reader,
+            &column,
+            &NoiseKey::from_bytes(key),
+            is_admitted,
+            on_progress,
+        )?)))
     }
 
     /// Decoder from released records to rows of a file.

@@ -3,7 +3,7 @@
 use crate::ShippedDesign;
 use scumble_core::number::{Significant, short};
 use scumble_core::{Claim, Guarantee, Notion, Unit};
-use scumble_records::{Error, Reader, Schema, stream};
+use scumble_records::{Error, Reader, Schema, identifies_people, stream};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Largest ε without a warning. A larger ε protects little.
@@ -118,41 +118,6 @@ pub fn formulas(schema: &Schema) -> Option<String> {
     ))
 }
 
-/// Words for a person that may occur in the name of an id column.
-const PEOPLE: [&str; 17] = [
-    "person",
-    "people",
-    "user",
-    "customer",
-    "client",
-    "patient",
-    "participant",
-    "respondent",
-    "subject",
-    "employee",
-    "student",
-    "pupil",
-    "citizen",
-    "voter",
-    "member",
-    "donor",
-    "account",
-];
-/// Suffixes that may follow a word for a person in the name of an id column.
-const NUMBERS: [&str; 8] = ["id", "ids", "uid", "uuid", "guid", "key", "nr", "number"];
-/// Names of id columns that contain no word for a person.
-const PERSON_IDS: [&str; 6] = ["id", "uid", "uuid", "guid", "email", "ssn"];
-
-/// Returns whether the name of a column suggests that it identifies people. Examples are `id`, `person`,
-/// `Patient ID`, `user_id` and `customerNumber`.
-fn identifies_people(column: &str) -> bool {
-    let letters = column.chars().filter(|letter| letter.is_alphanumeric());
-    let name: String = letters.flat_map(char::to_lowercase).collect();
-    let is_numbered =
-        |word: &str| name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || NUMBERS.contains(&rest));
-    PERSON_IDS.contains(&name.as_str()) || PEOPLE.into_iter().any(is_numbered)
-}
-
 /// Warnings about columns of `header` whose names suggest ids of people, and whose values repeat among the
 /// first rows. A claim holds for each row, and not for a person with several rows. `reader` opens the file at
 /// its first row. The search ends at a row that cannot be read.
@@ -170,7 +135,9 @@ pub fn warnings_of_repeats<'r, E: From<Error>>(
             .is_ok_and(|column| column.kind.levels().is_some_and(|levels| levels.len() <= FEW_LEVELS))
     };
     let mut warnings = vec![];
-    for name in header.iter().filter(|name| identifies_people(name) && !has_few_levels(name)) {
+    let is_declared = |name: &str| schema.person().is_some_and(|person| person.name == name);
+    let is_told = |name: &&String| identifies_people(name) && !has_few_levels(name) && !is_declared(name);
+    for name in header.iter().filter(is_told) {
         let rows = AtomicUsize::new(0);
         let count = |_: &[_], records: &[_]| {
             rows.fetch_add(records.len(), Relaxed);
@@ -183,7 +150,8 @@ pub fn warnings_of_repeats<'r, E: From<Error>>(
         if let Err(Error::RepeatedId { file, row, column, id }) = searched {
             warnings.push(format!(
                 "{file}: column {column:?} repeats {id:?} in row {row}: if the column identifies people, one \
-                 person has several rows, and the claims hold for each row, not for the person"
+                 person has several rows, and the claims hold for each row, not for the person; `kind = \
+                 \"id\"` in the schema protects the person"
             ));
         }
     }
@@ -261,28 +229,6 @@ mod tests {
         }
         for cell in ["-5", "+1", "-1.5e3", "-1,5", "+5 %", "-", "+", "", "a=b", "1-2", "-inf"] {
             assert!(!is_formula(cell), "{cell:?}");
-        }
-    }
-
-    #[test]
-    fn a_column_that_tells_people_apart_is_known_by_its_name() {
-        for name in [
-            "id",
-            "ID",
-            "person",
-            "Patient ID",
-            "user_id",
-            "userid",
-            "customerNumber",
-            "e-mail",
-            "client key",
-        ] {
-            assert!(identifies_people(name), "{name:?}");
-        }
-        for name in
-            ["", "age", "user_type", "region_id", "paid", "idea", "customer segment", "persons per household"]
-        {
-            assert!(!identifies_people(name), "{name:?}");
         }
     }
 

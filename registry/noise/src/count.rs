@@ -3,16 +3,17 @@
 
 use crate::gaussian::profile;
 use crate::lattice::Spread;
-use scumble_core::{Error, Neighbours, PrivacyProfile, Result, Stream};
+use scumble_core::{Error, Neighbours, PARTS, PrivacyProfile, Result, Stream};
 use scumble_sampling::{DiscreteGaussian, Rational};
 
-/// Discrete Gaussian noise on the cells of tables of counts. Each record adds 1 to one cell of each table.
+/// Discrete Gaussian noise on the cells of tables of counts. Each person adds 1 to a table: all of it to one
+/// cell, or shares of it to the cells of several records. Counts are whole numbers of 1/[`PARTS`].
 ///
 /// The noise is an exact integer number of lattice steps. The step is the power of two about 2³⁰ times
-/// smaller than the scale of the noise, or 1 if this power exceeds 1. Each count is therefore a whole number
-/// of steps. Adding or removing a record changes one cell of a table by 1. Replacing a record changes at most
-/// two cells by 1 each. The privacy profile δ(ε) of one table follows from the bound of
-/// [`GaussianNoise`](crate::GaussianNoise) for two points that differ by 1 in each of these cells.
+/// smaller than the scale of the noise, or 1/[`PARTS`] if this power is larger. Each count is therefore a
+/// whole number of steps. A person of m records changes at most m cells of a table, by 1 in ℓ₁ and at most 1
+/// in ℓ₂. Replacing a person changes at most 2m cells, by at most 2 in ℓ₁ and √2 in ℓ₂. The privacy profile
+/// δ(ε) of one table follows from the bound of [`GaussianNoise`](crate::GaussianNoise) for such points.
 ///
 /// ```
 /// use scumble_core::{Neighbours, Randomness};
@@ -20,10 +21,10 @@ use scumble_sampling::{DiscreteGaussian, Rational};
 ///
 /// let noise = CountNoise::with_scale(20.0)?;
 /// let mut stream = Randomness::from_os()?.streams().stream(0);
-/// let noisy = noise.add(&[103, 7, 0], &mut stream);
+/// let noisy = noise.add(&[103 * 1024, 7 * 1024, 0], &mut stream);
 /// assert!(noisy.iter().zip([103.0, 7.0, 0.0]).all(|(noisy, count)| (noisy - count).abs() < 300.0));
 /// // Of three tables.
-/// let one = noise.profile(Neighbours::ReplaceOne);
+/// let one = noise.profile(Neighbours::ReplaceOne, 1);
 /// assert!((one.with(&one).with(&one).epsilon(1e-6) / 0.49297 - 1.0).abs() < 1e-4);
 /// # Ok::<(), scumble_core::Error>(())
 /// ```
@@ -46,8 +47,8 @@ impl CountNoise {
             return Err(Error::Budget { name: "a scale of noise on counts", range, value: scale });
         }
         // The scale σ is a whole number of lattice steps, of at least 31 bits. A lattice step is at most one
-        // count.
-        let exponent = (30 - scale.log2().floor() as i32).max(0);
+        // part of a count.
+        let exponent = (30 - scale.log2().floor() as i32).max(PARTS.ilog2() as i32);
         let unit = 2f64.powi(exponent);
         let distribution = DiscreteGaussian::new(Rational::new((scale * unit).ceil() as u64, 1)?)?;
         Ok(Self { distribution, unit })
@@ -58,33 +59,37 @@ impl CountNoise {
         self.distribution.scale() / self.unit
     }
 
-    /// Returns `counts` with noise. Each count gets an independent draw.
-    pub fn add(&self, counts: &[u64], stream: &mut Stream) -> Vec<f64> {
-        let noisy = |count: &u64| {
-            let exact = i128::from(*count) * self.unit as i128 + self.distribution.sample(stream);
+    /// Returns counts with noise. `parts` has the exact counts, in units of 1/[`PARTS`]. Each count gets an
+    /// independent draw.
+    pub fn add(&self, parts: &[u64], stream: &mut Stream) -> Vec<f64> {
+        let step = self.unit as i128 / i128::from(PARTS);
+        let noisy = |parts: &u64| {
+            let exact = i128::from(*parts) * step + self.distribution.sample(stream);
             exact as f64 / self.unit
         };
-        counts.iter().map(noisy).collect()
+        parts.iter().map(noisy).collect()
     }
 
-    /// Logarithm of the probability that `counts` become `noisy`, up to an additive constant that depends on
-    /// neither of them.
-    pub fn log_likelihood(&self, counts: &[u64], noisy: &[f64]) -> f64 {
-        let squares = counts.iter().zip(noisy).map(|(count, noisy)| (noisy - *count as f64).powi(2));
+    /// Logarithm of the probability that exact counts become `noisy`, up to an additive constant that depends
+    /// on neither of them. `parts` has the exact counts, in units of 1/[`PARTS`].
+    pub fn log_likelihood(&self, parts: &[u64], noisy: &[f64]) -> f64 {
+        let count = |parts: u64| parts as f64 / f64::from(PARTS);
+        let squares = parts.iter().zip(noisy).map(|(parts, noisy)| (noisy - count(*parts)).powi(2));
         -squares.sum::<f64>() / (2.0 * self.scale().powi(2))
     }
 
-    /// Privacy profile δ(ε) of the noisy counts of one table.
-    pub fn profile(&self, neighbours: Neighbours) -> PrivacyProfile {
-        let differing = match neighbours {
+    /// Privacy profile δ(ε) of the noisy counts of one table of people with at most `records_per_person`
+    /// records each.
+    pub fn profile(&self, neighbours: Neighbours, records_per_person: u16) -> PrivacyProfile {
+        let people = match neighbours {
             Neighbours::AddOrRemoveOne => 1.0,
             Neighbours::ReplaceOne => 2.0,
         };
         let precision = self.distribution.scale().powi(-2);
         let spread = Spread {
-            squared_distance: differing * precision * self.unit * self.unit,
-            distance: differing * precision * self.unit,
-            differing: differing * precision,
+            squared_distance: people * precision * self.unit * self.unit,
+            distance: people * precision * self.unit,
+            differing: people * f64::from(records_per_person) * precision,
         };
         profile(spread, 2)
     }
@@ -103,10 +108,10 @@ mod tests {
         let groups = Domain::product([Domain::one_hot(5).unwrap(), Domain::one_hot(3).unwrap()]).unwrap();
         let record_noise = GaussianNoise::calibrated(&groups, Budget::new(1.0, 1e-6).unwrap()).unwrap();
         let noise = CountNoise::with_scale(record_noise.scales()[0]).unwrap();
-        let table = noise.profile(Neighbours::ReplaceOne);
+        let table = noise.profile(Neighbours::ReplaceOne, 1);
         assert_relative_eq!(table.with(&table).epsilon(1e-6), 1.0, max_relative = 1e-6);
         // Under add/remove one record μ² is half of its value under replacement.
-        let one = noise.profile(Neighbours::AddOrRemoveOne);
+        let one = noise.profile(Neighbours::AddOrRemoveOne, 1);
         assert_relative_eq!(one.mu() * 2f64.sqrt(), table.mu(), max_relative = 1e-9);
     }
 
@@ -116,7 +121,7 @@ mod tests {
             let noise = CountNoise::with_scale(scale).unwrap();
             assert!((1.0..1.0 + 1e-6).contains(&(noise.scale() / scale)), "{scale}");
             let mut stream = Randomness::seeded(5).streams().stream(0);
-            let counts = vec![1000; 20_000];
+            let counts = vec![1000 * u64::from(PARTS); 20_000];
             let off: Vec<f64> = noise.add(&counts, &mut stream).iter().map(|noisy| noisy - 1000.0).collect();
             // 20,000 draws: five standard errors of the variance are 5 %, false with probability 6·10⁻⁷.
             let variance = off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64;

@@ -22,6 +22,7 @@ mod gaussian;
 mod keyed;
 mod laplace;
 mod lattice;
+mod running;
 mod sum;
 
 pub use additive::{AdditiveNoise, NoiseParameters, NoiseState, Noisy};
@@ -31,6 +32,7 @@ pub use gaussian::GaussianNoise;
 pub use keyed::{Fingerprint, NoiseKey, RecordDigest, id_digest, release_keyed};
 pub use laplace::LaplaceNoise;
 pub use lattice::Lattice;
+pub use running::RunningNoise;
 pub use sum::SumNoise;
 
 #[doc(hidden)]

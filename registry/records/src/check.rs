@@ -67,7 +67,8 @@ impl Checked {
     }
 }
 
-/// Checks all cells that `reader` reads, and finds those that a release would refuse or clip.
+/// Checks all cells that `reader` reads, and finds those that a release would refuse or clip. If it reads
+/// [ids](Reader::with_ids), each row needs one.
 ///
 /// ```
 /// use scumble_records::{OutOfBounds, Reader, Schema, check, csv};
@@ -97,6 +98,18 @@ pub fn check(reader: &mut Reader) -> Result<Checked> {
             }
         };
         let encoder = reader.encoder();
+        if let Some(column) = encoder.extra_column() {
+            for (row, id) in rows.extra_cells(encoder).enumerate().filter(|(_, cell)| cell.text().is_empty())
+            {
+                let misfit = Misfit { row: rows.row_number(row), value: id.text().into_owned() };
+                checked.add(
+                    column,
+                    "is missing; each record needs the id of its person".into(),
+                    false,
+                    misfit,
+                );
+            }
+        }
         let mut cells = rows.cells();
         for row in 0..rows.len(encoder) {
             for (column, cell, problem, is_clipped) in encoder.misfits(cells.by_ref().take(encoder.width())) {

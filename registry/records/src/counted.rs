@@ -1,6 +1,6 @@
 //! Levels of counted tables, in the values of a schema.
 
-use crate::scale::Scale;
+use crate::scale::{Decoded, Scale};
 use crate::{Column, Kind, Result, Schema};
 use scumble_core::levels::CountedLevel;
 
@@ -12,6 +12,8 @@ pub enum CountedValues {
     Numbers(Vec<[f64; 2]>),
     /// These labels; none for missing cells.
     Labels(Vec<String>),
+    /// A bound of the column, in its unit (see [`CountedLevel::End`]).
+    End(f64),
 }
 
 impl Schema {
@@ -19,7 +21,9 @@ impl Schema {
     /// column to learn.
     ///
     /// # Errors
-    /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the schema lacks the column.
+    /// [`Error::MissingColumn`](crate::Error::MissingColumn) if the schema lacks the column;
+    /// [`Error::Schema`](crate::Error::Schema) for a bound of a column that is not scaled by its bounds
+    /// alone.
     pub fn counted_values(
         &self,
         name: &str,
@@ -28,13 +32,27 @@ impl Schema {
     ) -> Result<CountedValues> {
         let column = self.column(name)?;
         let labels = column.kind.levels().unwrap_or_default();
+        if let CountedLevel::End(end) = level {
+            let is_scaled = Some(name) == target || column.is_scaled_by_bounds();
+            return match self.scale(column, target).0.filter(|_| is_scaled).map(|scale| scale.decode(*end)) {
+                Some(Decoded::Number(number)) => Ok(CountedValues::End(number)),
+                _ => Err(crate::Error::Schema {
+                    file: self.source().into(),
+                    problem: format!(
+                        "the mean of {name:?} cannot be measured, because its numbers are not scaled by \
+                         their bounds alone; omit its `scale`, `edges`, `zero`, `not_before` and `missing = \
+                         \"apart\"`"
+                    ),
+                }),
+            };
+        }
         let ranges = match (level, self.scale(column, target).0) {
             (CountedLevel::Numbers(ranges), Some(scale)) => values(&scale, column, ranges),
             (CountedLevel::Levels(levels), _) => {
                 let label = |at: &usize| labels.get(*at).cloned();
                 return Ok(CountedValues::Labels(levels.iter().filter_map(label).collect()));
             }
-            (CountedLevel::Numbers(_), None) => vec![],
+            (CountedLevel::Numbers(_), None) | (CountedLevel::End(_), _) => vec![],
         };
         Ok(match &column.kind {
             // The numbers of ordered levels are their ranks.

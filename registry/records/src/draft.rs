@@ -2,6 +2,7 @@
 
 use crate::kind::{LARGEST_BOUND, parse_date};
 use crate::number::{Quantity, SIGNS};
+use crate::person::identifies_people;
 use crate::sentinel::{Extremes, Sentinels};
 use crate::tail::Sizes;
 use crate::{Cell, Column, Encoder, Error, Held, Kind, Missing, ReadRows, Result, Schema, Zone};
@@ -119,8 +120,14 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
          draft = true\n",
         shown(&file)
     );
-    let mut columns = 0;
+    let (mut columns, mut ids) = (0, 0);
     for (place, (name, seen)) in header.iter().zip(&seen).enumerate() {
+        if ids == 0 && seen.may_name_people(name) {
+            ids += 1;
+            let _ =
+                write!(text, "\n# {ID}\n[[column]]\nname = {}\nkind = \"id\"\n", toml::Value::from(&**name));
+            continue;
+        }
         let column = match (&unsupported[place], rows.held(place)) {
             (Some(what), _) => Err(format!("it holds {what}, which are not supported")),
             (None, Some(Held::Time { zone: Zone::Unknown, .. })) => Err(UNDECIDED.to_owned()),
@@ -143,6 +150,10 @@ pub fn draft(mut rows: impl ReadRows) -> Result<String> {
     Schema::from_toml(&text, &file)?;
     Ok(text)
 }
+
+/// Remark on a column of ids.
+const ID: &str = "If equal cells belong to one person, one record of each person counts, or \
+                  records_per_person of them; the column is not released. Otherwise, delete the column.";
 
 /// Words between the name of a column that a draft leaves out and the reason.
 const LEFT_OUT: &str = " is left out: ";
@@ -360,6 +371,12 @@ impl Seen {
             levels.push(EMPTY.into());
         }
         Ok((Kind::Category { levels }, None))
+    }
+
+    /// Returns whether the column may have the ids of people, by its name and by its many values.
+    fn may_name_people(&self, name: &str) -> bool {
+        let counts_rows = self.is_whole && !self.is_broken && self.numbers == self.cells;
+        identifies_people(name) && !counts_rows && !self.is_of_few_levels()
     }
 
     /// Remark about whole numbers that may be ids or classes.

@@ -11,6 +11,7 @@
 
 mod cell;
 mod check;
+mod choosing;
 mod counted;
 pub mod csv;
 mod decoder;
@@ -19,10 +20,12 @@ mod encoder;
 mod error;
 mod held;
 mod input;
+mod kept;
 mod kind;
-mod labelled;
 mod learning;
 mod number;
+mod people;
+mod person;
 mod pieces;
 mod reader;
 mod records;
@@ -40,6 +43,7 @@ pub mod written;
 
 pub use cell::Cell;
 pub use check::{Checked, Misfit, Misfits, check};
+pub use choosing::Chosen;
 pub use counted::CountedValues;
 pub use decoder::{DESIGN, Decoded, Decoder, Values};
 pub use draft::{NO_TEXT, draft, remarks};
@@ -50,6 +54,8 @@ pub use input::Input;
 pub use kind::Kind;
 pub use learning::Learning;
 pub use number::Decimal;
+pub use people::People;
+pub use person::{PersonColumn, identifies_people};
 pub use reader::{Loaded, Reader, read_matrix, read_numbers};
 pub use records::Records;
 pub use rows::{Block, RawRows, ReadRows};

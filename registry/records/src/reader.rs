@@ -1,6 +1,7 @@
 //! Reader of a file's records by a schema, all at once or a few rows at a time.
 
-use crate::labelled::LabelledRows;
+use crate::kept::{Keep, KeptRows};
+use crate::people::People;
 use crate::{Clipped, Clips, Encoder, Held, Input, OutOfBounds, RawRows, ReadRows, Result, Schema};
 use ndarray::Array2;
 use scumble_core::local::BLOCK;
@@ -48,6 +49,7 @@ pub struct Reader<'r> {
     rows: Box<dyn ReadRows + 'r>,
     encoder: Encoder,
     dropped: Arc<AtomicUsize>,
+    people: Option<Arc<People>>,
 }
 
 /// Storage type of each column that `encoder` reads; `None` for a text file.
@@ -71,7 +73,8 @@ impl<'r> Reader<'r> {
     ) -> Result<Self> {
         let encoder = schema.encoder(&header(&rows), target, out_of_bounds, rows.source())?;
         let held = held(&rows, &encoder);
-        Ok(Self { encoder: encoder.for_stored(&held)?, rows: Box::new(rows), dropped: Arc::default() })
+        let encoder = encoder.for_stored(&held)?;
+        Ok(Self { encoder, rows: Box::new(rows), dropped: Arc::default(), people: None })
     }
 
     /// Returns the reader without the rows whose target is missing. An empty cell or null is missing, or the
@@ -81,7 +84,38 @@ impl<'r> Reader<'r> {
     #[must_use]
     pub fn without_missing_targets(self) -> Self {
         let dropped = self.dropped.clone();
-        Self { rows: Box::new(LabelledRows { rows: self.rows, dropped }), ..self }
+        self.keeping(Arc::new(move |rows: &mut RawRows, encoder: &Encoder| {
+            let before = rows.len(encoder);
+            rows.retain(encoder, |_, cells| !encoder.is_target_missing(cells));
+            dropped.fetch_add(before - rows.len(encoder), Ordering::Relaxed);
+        }))
+    }
+
+    /// Returns the reader of only the records that count, of the `people` of the same file. With `None`, all
+    /// records count.
+    #[must_use]
+    pub fn of_people(self, people: Option<Arc<People>>) -> Self {
+        let Some(people) = people else { return self };
+        let chosen = people.clone();
+        let keep = move |rows: &mut RawRows, encoder: &Encoder| {
+            rows.retain(encoder, |number, _| chosen.share(number) > 0);
+        };
+        Self { people: Some(people), ..self.keeping(Arc::new(keep)) }
+    }
+
+    /// Shares of `rows` in the weights of their people; `None` if each record is a person's only one.
+    pub(crate) fn shares(people: Option<&People>, rows: &RawRows, encoder: &Encoder) -> Option<Vec<u16>> {
+        let people = people.filter(|people| people.has_several())?;
+        Some((0..rows.len(encoder)).map(|at| people.share(rows.row_number(at))).collect())
+    }
+
+    /// People whose records are read, if people may have several.
+    pub(crate) fn people(&self) -> Option<Arc<People>> {
+        self.people.clone()
+    }
+
+    fn keeping(self, keep: Arc<Keep>) -> Self {
+        Self { rows: Box::new(KeptRows { rows: self.rows, keep }), ..self }
     }
 
     /// Encoder of the rows.

@@ -295,11 +295,12 @@ impl RawRows {
         self.numbers.get(at).copied().unwrap_or(self.first_row + at)
     }
 
-    /// Removes all rows but those for which `is_kept` returns true. It receives the cells of a row.
-    pub(crate) fn retain(&mut self, encoder: &Encoder, is_kept: impl Fn(&[Cell]) -> bool) {
+    /// Removes all rows but those for which `is_kept` returns true. It receives the number of a row in the
+    /// file, counted from 1, and the row's cells.
+    pub(crate) fn retain(&mut self, encoder: &Encoder, is_kept: impl Fn(usize, &[Cell]) -> bool) {
         let cells: Vec<Cell> = self.cells().collect();
         let kept: Vec<usize> = (0..self.len(encoder))
-            .filter(|row| is_kept(&cells[row * encoder.width()..][..encoder.width()]))
+            .filter(|row| is_kept(self.row_number(*row), &cells[row * encoder.width()..][..encoder.width()]))
             .collect();
         if kept.len() == self.len(encoder) {
             return;

@@ -1,11 +1,12 @@
 //! Schemas: public knowledge about the columns of a table.
 
 use crate::kind::Form;
+use crate::person::PersonColumn;
 use crate::scale::{APART, Apart, Decoded, Scale, ScaleShape};
 use crate::{Cell, Error, Kind, Result, read_text};
 use scumble_core::first_duplicate;
 use scumble_core::text::abridged;
-use scumble_core::{Brief, Domain, Layout, RecordDomain, TargetDomain, TargetLayout, text};
+use scumble_core::{Brief, Domain, Layout, PARTS, RecordDomain, TargetDomain, TargetLayout, text};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -34,6 +35,10 @@ use std::path::Path;
 /// `edges` and `zero` then apply to the difference.
 ///
 /// A target column is always scaled by its bounds alone.
+///
+/// If people may have several records, one column has `kind = "id"`: equal ids belong to one person. Of each
+/// person, at most `records_per_person` records count (1 by default), with the weight of one together. The
+/// column is never released.
 ///
 /// With `draft = true` before its columns, a schema is a [draft](crate::draft()). Names, units, levels and
 /// missing cells are one line of text without invisible characters ([`is_unseen`](scumble_core::is_unseen)).
@@ -69,6 +74,9 @@ pub struct Schema {
     /// True for a schema drafted from records. Such a schema is never saved.
     #[serde(skip)]
     is_draft: bool,
+    /// Column of the people's ids, if people may have several records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    person: Option<PersonColumn>,
     #[serde(rename = "column")]
     columns: Vec<Column>,
 }
@@ -77,6 +85,8 @@ pub struct Schema {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
+    #[serde(default)]
+    person: Option<PersonColumn>,
     column: Vec<Column>,
 }
 
@@ -84,7 +94,8 @@ impl TryFrom<Saved> for Schema {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self> {
-        let schema = Self { source: "the schema".into(), is_draft: false, columns: saved.column };
+        let Saved { person, column: columns } = saved;
+        let schema = Self { source: "the schema".into(), is_draft: false, person, columns };
         schema.check()?;
         schema.check_text()?;
         Ok(schema)
@@ -423,7 +434,19 @@ impl Schema {
             });
             refuse(format!("{place}{}", error.message().replace('\n', " ")))
         })?;
-        let columns = unchecked.column.into_iter().enumerate().map(|(at, column)| {
+        let is_id = |column: &toml::Table| column.get("kind").and_then(toml::Value::as_str) == Some("id");
+        let (ids, columns): (Vec<_>, Vec<_>) =
+            unchecked.column.into_iter().enumerate().partition(|(_, column)| is_id(column));
+        let person = match <[_; 1]>::try_from(ids) {
+            Ok([(_, mut id)]) => {
+                id.remove("kind");
+                let person = id.try_into::<PersonColumn>();
+                Some(person.map_err(|error| refuse(format!("column of kind \"id\": {}", error.message())))?)
+            }
+            Err(ids) if ids.is_empty() => None,
+            Err(_) => return Err(refuse("two columns have the kind \"id\", and a person has one id".into())),
+        };
+        let columns = columns.into_iter().map(|(at, column)| {
             let name = match column.get("name").and_then(toml::Value::as_str) {
                 Some(name) => format!("column {name:?}"),
                 None => format!("[[column]] number {}", at + 1),
@@ -440,7 +463,7 @@ impl Schema {
             })
         });
         let columns = columns.collect::<Result<_>>()?;
-        let schema = Self { source: source.into(), is_draft: unchecked.draft, columns };
+        let schema = Self { source: source.into(), is_draft: unchecked.draft, person, columns };
         schema.check()?;
         schema.check_text()?;
         Ok(schema)
@@ -519,7 +542,7 @@ impl Schema {
     /// [`Error::Schema`] if `columns` is empty or contains a name twice.
     pub fn from_numeric_columns(columns: &[String]) -> Result<Self> {
         let columns = columns.iter().map(|name| Column::coordinate(name)).collect();
-        let schema = Self { source: "the columns".into(), is_draft: false, columns };
+        let schema = Self { source: "the columns".into(), is_draft: false, person: None, columns };
         schema.check()?;
         Ok(schema)
     }
@@ -535,7 +558,7 @@ impl Schema {
             let problem = format!("the column {name:?} occurs twice");
             return Err(Error::Schema { file: "the columns".into(), problem });
         }
-        Ok(Self { source: "the columns".into(), is_draft: false, columns })
+        Ok(Self { source: "the columns".into(), is_draft: false, person: None, columns })
     }
 
     /// Scale of a column; `None` for a column of levels. `target` is the column to learn, which is scaled by
@@ -592,6 +615,17 @@ impl Schema {
             return refuse(format!("the column {name:?} occurs twice"));
         }
         let padded = |text: &String| text.trim() != text;
+        if let Some(PersonColumn { name, records_per_person }) = &self.person {
+            if padded(name) || names.contains(name) {
+                return refuse(format!("column {name:?}: an id has a name of its own, without outer spaces"));
+            }
+            if !(1..=PARTS).contains(records_per_person) {
+                return refuse(format!(
+                    "column {name:?}: records_per_person must lie between 1 and {PARTS}, and not be \
+                     {records_per_person}"
+                ));
+            }
+        }
         for (place, column @ Column { name, kind, .. }) in self.columns.iter().enumerate() {
             if padded(name) {
                 return refuse(format!("column {name:?}: the name begins or ends with a space"));
@@ -613,16 +647,22 @@ impl Schema {
     /// # Errors
     /// [`Error::Schema`] for text that contains invisible characters or changes how other text displays.
     fn check_text(&self) -> Result<()> {
-        for column in &self.columns {
-            column.check_text().map_err(|problem| {
-                let problem = format!("column {:?}: {problem}", abridged(&column.name, 60));
+        let id = self.person.iter().map(|person| (&person.name, text::check(&person.name)));
+        let mut columns = id.chain(self.columns.iter().map(|column| (&column.name, column.check_text())));
+        columns.try_for_each(|(name, checked)| {
+            checked.map_err(|problem| {
+                let problem = format!("column {:?}: {problem}", abridged(name, 60));
                 Error::Schema { file: self.source.clone(), problem }
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
 
-    /// The columns, in order.
+    /// Column of the people's ids; `None` if each record is a person's only one.
+    pub fn person(&self) -> Option<&PersonColumn> {
+        self.person.as_ref()
+    }
+
+    /// The columns, in order, without the column of ids.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -648,7 +688,8 @@ impl Schema {
             Some(Form::Number { .. }) => TargetDomain::Real { lower: 0.0, upper: 1.0 },
             Some(Form::Levels(levels)) => TargetDomain::Class { levels: levels.to_vec() },
         };
-        Ok(RecordDomain::new(names, Domain::product(factors)?, target)?)
+        let most = self.person.as_ref().map(|person| person.records_per_person);
+        Ok(RecordDomain::new(names, Domain::product(factors)?, target)?.with_records_per_person(most)?)
     }
 
     /// Number of bins of each column that declares it, and of each integer, date or ordered column with at
@@ -708,7 +749,7 @@ impl Schema {
                 *column = Column { missing, missing_cells, ..Column::new(name, kind) };
             }
         }
-        let part = Self { source: self.source.clone(), is_draft: self.is_draft, columns };
+        let part = Self { columns, ..self.clone() };
         part.check()?;
         Ok(part)
     }

@@ -184,6 +184,8 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
 /// State that a curator's mechanism has accumulated from records, and the clipped cells.
 pub struct Accumulated<'c> {
     accumulator: Box<dyn Accumulator + 'c>,
+    /// Number of records.
+    pub records: u64,
     /// Number of cells clipped to the public bounds, per column. It is computed without noise, and is for the
     /// owner of the records only.
     pub clipped: Vec<Clipped>,
@@ -203,24 +205,38 @@ impl<'c> Accumulated<'c> {
         reader: &mut Reader,
         mut on_progress: impl FnMut(u64) -> Result<()> + Send,
     ) -> Result<Self> {
-        let encoder = reader.encoder().clone();
+        let (encoder, people) = (reader.encoder().clone(), reader.people());
         let encode = |_number, rows: &RawRows| {
             let (mut records, mut clips) = (vec![], Clips::default());
             rows.encode(&encoder, &mut records, &mut clips)?;
-            Ok((records, clips))
+            let shares = Reader::shares(people.as_deref(), rows, &encoder);
+            Ok((records, rows.len(&encoder) as u64, shares, clips))
         };
-        let (mut waiting, mut clips) = (vec![], Clips::default());
-        reader.in_blocks(encode, |(records, clipped), bytes| {
+        let mut add = |records: &[f64], shares: &[u16]| match shares {
+            [] => accumulator.add(records),
+            shares => accumulator.add_shares(records, shares),
+        };
+        let (mut waiting, mut waiting_shares, mut clips) = (vec![], vec![], Clips::default());
+        let mut count = 0;
+        reader.in_blocks(encode, |(records, rows, shares, clipped), bytes| {
+            count += rows;
             waiting.extend(records);
+            waiting_shares.extend(shares.into_iter().flatten());
             clips.add(&clipped);
             if waiting.len() >= MOST_VALUES {
-                accumulator.add(&waiting)?;
+                add(&waiting, &waiting_shares)?;
                 waiting.clear();
+                waiting_shares.clear();
             }
             on_progress(bytes)
         })?;
-        accumulator.add(&waiting)?;
-        Ok(Self { accumulator, clipped: encoder.clipped(&clips) })
+        add(&waiting, &waiting_shares)?;
+        Ok(Self { accumulator, records: count, clipped: encoder.clipped(&clips) })
+    }
+
+    /// The accumulated state.
+    pub fn into_accumulator(self) -> Box<dyn Accumulator + 'c> {
+        self.accumulator
     }
 
     /// Makes the release from the accumulated state.

@@ -64,7 +64,8 @@ impl NoisyTables {
     ///
     /// Every table with these columns is summed over its other columns. Sums of tables with the same levels
     /// are averaged, weighted by the reciprocals of their variances. If tables have different levels, those
-    /// with the most levels are used.
+    /// with the most levels are used. Tables with the [ends](Level::End) of one of the columns are used only
+    /// if there are no others.
     ///
     /// # Errors
     /// [`Error::Column`] if no table has one of the columns, [`Error::Together`] if no table has all.
@@ -75,7 +76,24 @@ impl NoisyTables {
             let counted = quoted(&self.columns());
             return Err(Error::Column { column: (*column).to_owned(), counted });
         }
-        let mut pooled: Vec<(Vec<TableColumn>, f64, Vec<f64>)> = vec![];
+        let pooled = self.pooled(columns);
+        let finest = pooled.iter().max_by_key(|pool| (!pool.columns.iter().any(has_ends), pool.sum.len()));
+        let Some(finest) = finest else {
+            return Err(Error::Together { columns: quoted(columns) });
+        };
+        Ok(finest.counted(self.people()))
+    }
+
+    /// People, counted by `columns` together, at the [ends](Level::End) of the first of them. From these
+    /// counts, a mean has a narrower interval than from ranges. `None` if the tables do not have them.
+    pub fn counted_at_ends(&self, columns: &[&str]) -> Option<Counted> {
+        let pooled = self.pooled(columns);
+        Some(pooled.iter().find(|pool| pool.columns.first().is_some_and(has_ends))?.counted(self.people()))
+    }
+
+    /// Weighted sums of all tables with these columns, one for each set of levels.
+    fn pooled(&self, columns: &[&str]) -> Vec<Pool> {
+        let mut pooled: Vec<Pool> = vec![];
         for table in self.tables() {
             let Some(places) = columns.iter().map(|name| table.place(name)).collect::<Option<Vec<_>>>()
             else {
@@ -84,26 +102,39 @@ impl NoisyTables {
             let (kept, counts, variance) = summed(table, &places);
             // Counts without noise have a weight beyond that of any other.
             let weight = variance.max(1e-200).recip();
-            match pooled.iter_mut().find(|(columns, ..)| *columns == kept) {
-                Some((_, weights, sum)) => {
-                    *weights += weight;
-                    sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count);
+            match pooled.iter_mut().find(|pool| pool.columns == kept) {
+                Some(pool) => {
+                    pool.weight += weight;
+                    pool.sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += weight * count);
                 }
-                None => pooled.push((kept, weight, counts.iter().map(|count| weight * count).collect())),
+                None => {
+                    let sum = counts.iter().map(|count| weight * count).collect();
+                    pooled.push(Pool { columns: kept, weight, sum });
+                }
             }
         }
-        let finest = pooled.iter().map(|(.., sum)| sum.len()).max();
-        let Some((columns, weight, sum)) = pooled.into_iter().find(|(.., sum)| Some(sum.len()) == finest)
-        else {
-            return Err(Error::Together { columns: quoted(columns) });
-        };
-        let counts = sum.iter().map(|count| count / weight).collect();
-        let variance = if weight < 1e199 { weight.recip() } else { 0.0 };
-        Ok(Counted {
-            columns,
-            noisy: Noisy::new(counts, variance, self.people().map(|people| people as f64)),
-        })
+        pooled
     }
+}
+
+/// Weighted sum of tables with the same columns and levels.
+struct Pool {
+    columns: Vec<TableColumn>,
+    weight: f64,
+    sum: Vec<f64>,
+}
+
+impl Pool {
+    fn counted(&self, people: Option<u64>) -> Counted {
+        let counts = self.sum.iter().map(|count| count / self.weight).collect();
+        let variance = if self.weight < 1e199 { self.weight.recip() } else { 0.0 };
+        let noisy = Noisy::new(counts, variance, people.map(|people| people as f64));
+        Counted { columns: self.columns.clone(), noisy }
+    }
+}
+
+fn has_ends(column: &TableColumn) -> bool {
+    column.levels.iter().any(Level::is_end)
 }
 
 /// Sums a table over all columns but those at `places`, and puts these in the order of `places`. Returns the
@@ -277,7 +308,7 @@ impl Counted {
         for (at, level) in self.columns[column].levels.iter().enumerate() {
             match level {
                 Level::Range { from, to } => ranges.push((*from, *to, at)),
-                Level::Ranges(_) => return Err(self.no_numbers(column, "quantile")),
+                Level::Ranges(_) | Level::End { .. } => return Err(self.no_numbers(column, "quantile")),
                 Level::Labels(_) => {}
             }
         }

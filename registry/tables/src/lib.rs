@@ -30,10 +30,12 @@
 mod counted;
 mod error;
 mod interval;
+mod question;
 mod tables;
 
 pub use counted::{Counted, Settings};
 pub use error::{Error, Result};
+pub use question::{Answers, Line, Question};
 pub use tables::{Level, NoisyTable, NoisyTables, TableColumn};
 
 /// Runs the README's example.

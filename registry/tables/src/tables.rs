@@ -68,6 +68,12 @@ pub enum Level {
         /// Upper end.
         to: f64,
     },
+    /// A bound of the column. A table has both bounds as levels. A record counts at each of them in
+    /// proportion to the distance of its number from the other, so that they have the mean of the numbers.
+    End {
+        /// The bound.
+        end: f64,
+    },
     /// Several ranges of numbers that are counted together, each with its two ends.
     Ranges(Vec<[f64; 2]>),
     /// One label, or several that are counted together.
@@ -84,6 +90,7 @@ impl Level {
                 let ranges = ranges.iter().map(|[from, to]| format!("{from} to {to}"));
                 ranges.collect::<Vec<_>>().join(" or ")
             }
+            Self::End { end } => format!("end {end}"),
             Self::Labels(labels) => labels.join(" or "),
         }
     }
@@ -103,8 +110,14 @@ impl Level {
                 let mean = || ranges.iter().map(middle).sum::<f64>() / ranges.len() as f64;
                 Some([least, if all > 0.0 { weighted / all } else { mean() }, most])
             }
+            Self::End { end } => Some([*end; 3]),
             Self::Labels(_) => None,
         }
+    }
+
+    /// Returns whether the level is a bound, between which a record is divided.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::End { .. })
     }
 
     fn is_whole(&self) -> bool {
@@ -114,6 +127,7 @@ impl Level {
             Self::Ranges(ranges) => {
                 !ranges.is_empty() && ranges.iter().all(|[from, to]| is_range(*from, *to))
             }
+            Self::End { end } => end.abs() <= FARTHEST,
             Self::Labels(labels) => !labels.is_empty(),
         }
     }

@@ -60,7 +60,7 @@ const SEED: u64 = 1;
 /// [`Failures`] with a sentence for each rule that the plugin breaks, or for an example that cannot be
 /// designed.
 pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
-    let rules: [(&str, Rule); 23] = [
+    let rules: [(&str, Rule); 24] = [
         ("says of itself what it is", describes_itself),
         ("no symmetry of its example hides a fault", has_a_lopsided_example),
         ("claims no more than its budget", claims_within_budget),
@@ -75,6 +75,7 @@ pub fn check(plugin: &Plugin) -> std::result::Result<(), Failures> {
         ("a stream of records is released like their table", streams_as_it_releases),
         ("a seeded release claims nothing, another what its design claims", states_provenance),
         ("a record outside the domain releases like its projection", projects_into_domain),
+        ("a person counts once, whatever the number of their records", counts_people_once),
         ("encode never leaves the declared range", encodes_into_range),
         ("at ε = ∞ it releases its noise-free view and claims no DP", is_noise_free_at_infinity),
         ("at large ε it approaches its noise-free view", approaches_noise_free_view),
@@ -144,9 +145,10 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
 }
 
 /// Returns whether a release consists of records, and therefore has a noise-free view (the output of the
-/// mechanism without its noise). Reports and models have no such view.
+/// mechanism without its noise). Reports, tables and models have no such view.
 fn has_view(release: &Release) -> bool {
-    release.collector().is_none() && release.key.model().is_none()
+    let is_of_tables = release.counted_tables.is_empty() && !release.noisy_tables.is_empty();
+    release.collector().is_none() && release.key.model().is_none() && !is_of_tables
 }
 
 /// Statistics that a seeded release is made from; `None` if the mechanism does not provide them.
@@ -190,9 +192,10 @@ pub fn check_output(design: &Design, table: &Table) -> std::result::Result<(), S
     let (fits, found) = match (&release.key, mechanism) {
         (Key::Model(_), _) => (matches!(stated, Releases::Model { .. }), "its release is a model"),
         (Key::Secret(_), _) => (stated.is_secret(), "its release has a secret key"),
-        (Key::None, _) => {
-            (matches!(stated, Releases::Synthetic { .. } | Releases::Records), "its release has no key")
-        }
+        (Key::None, _) => (
+            matches!(stated, Releases::Synthetic { .. } | Releases::Tables | Releases::Records),
+            "its release has no key",
+        ),
         (Key::Design(_), Designed::Curator(_)) => (false, "its design is the key of its release"),
         (Key::Design(_), Designed::Local(local)) if local.collector().is_some() => {
             (matches!(stated, Releases::Reports { .. }), "it makes reports")
@@ -544,6 +547,29 @@ fn projects_into_domain(subject: &Subject) -> Verdict {
     require(released(&outside)? == released(&inside)?, || "the two releases differ".into())
 }
 
+/// Several equal records of a person release like one.
+fn counts_people_once(subject: &Subject) -> Verdict {
+    /// Largest number of records of a person.
+    const MOST: u16 = 3;
+    let brief = &subject.example.brief;
+    let domain = brief.domain.clone().with_records_per_person(Some(MOST)).map_err(text)?;
+    let brief = Brief { domain, ..brief.clone() };
+    let design = subject.plugin.design(&subject.example.parameters, &brief).map_err(text)?;
+    let guarantee = design.mechanism().guarantee();
+    require(guarantee.records_per_person.is_some(), || "its guarantee is not about people".into())?;
+    let once = seeded(&design, &subject.example.table, SEED).map_err(text)?;
+    let several = seeded(&design, &subject.example.table.repeated(MOST).map_err(text)?, SEED);
+    if design.mechanism().records_per_person() != Some(MOST) {
+        return require(several.is_err(), || {
+            "it takes several records of a person, and says it does not".into()
+        });
+    }
+    let several = several.map_err(text)?;
+    require(once.table == several.table, || {
+        format!("{MOST} equal records of a person count for more than one")
+    })
+}
+
 fn encodes_into_range(subject: &Subject) -> Verdict {
     let Some(local) = subject.local() else {
         return Ok(());
@@ -588,7 +614,7 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
 }
 
 fn is_synthetic(design: &Design) -> bool {
-    matches!(design.mechanism().releases(), Releases::Synthetic { .. })
+    matches!(design.mechanism().releases(), Releases::Synthetic { .. } | Releases::Tables)
 }
 
 fn approaches_noise_free_view(subject: &Subject) -> Verdict {

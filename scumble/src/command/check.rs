@@ -38,7 +38,11 @@ pub(super) fn check(arguments: &CheckArguments, as_json: bool) -> Result<(), Fai
     let CheckArguments { input, schema, reading } = arguments;
     let columns = Schema::read(schema)?;
     stop_when_interrupted()?;
-    let found = checked(&mut Reader::new(reading.open(input)?, &columns, None, OutOfBounds::Clip)?)?;
+    let reader = Reader::new(reading.open(input)?, &columns, None, OutOfBounds::Clip)?;
+    let found = checked(&mut match columns.person() {
+        Some(person) => reader.with_ids(&person.name)?,
+        None => reader,
+    })?;
     match as_json {
         true => print_json(&json!({
             "input": input,

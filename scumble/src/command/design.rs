@@ -112,6 +112,10 @@ pub(super) struct DesignArguments {
         allow_negative_numbers = true
     )]
     task_weight: Vec<f64>,
+    /// Number of periods, for example months, whose releases have one guarantee together. `scumble release
+    /// --period K` releases one after the other. The same as --set horizon=T.
+    #[arg(long, value_name = "T")]
+    horizon: Option<usize>,
     /// Learn the target as a class (classify) or as a number (regress), if its column can be both.
     #[arg(long, value_name = "TASK", requires = "target")]
     task: Option<Learning>,
@@ -153,7 +157,9 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     let unnamed = usize::from(arguments.mechanism.len() < 2);
     let mechanisms = parts.iter_mut();
     let mechanisms = mechanisms.map(|Part { plugin, parameters, .. }| Settable { plugin, parameters });
-    set(registry, &arguments.set, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
+    let horizon = arguments.horizon.map(|periods| format!("horizon={periods}"));
+    let settings: Vec<String> = horizon.into_iter().chain(arguments.set.iter().cloned()).collect();
+    set(registry, &settings, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
     let unreleased = left_out(&schema, &parts);
     request.parts = parts;
     // Some mechanisms learn for minutes.

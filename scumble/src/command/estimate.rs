@@ -1,6 +1,6 @@
 //! `scumble estimate`: population estimates from a release, with intervals that account for its noise.
 
-use super::estimated::{Line, shown};
+use super::estimated::shown;
 use super::from_tables::FromTables;
 use super::provenance::Provenance;
 use super::reading::Reading;
@@ -10,6 +10,7 @@ use crate::classic::{Estimator, Variable};
 use crate::core::{Estimate, Registry, number};
 use crate::custody::ShippedDesign;
 use crate::records::{Column, Kind, Values};
+use crate::tables::Line;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,19 +1,8 @@
 //! Printed estimates with their intervals.
 
-use crate::core::Estimate;
 use crate::records::Kind;
+use crate::tables::Line;
 use comfy_table::{CellAlignment, Table, presets};
-use serde_json::{Value, json};
-
-/// One line of the printed table of estimates.
-pub(super) struct Line {
-    pub(super) column: String,
-    /// The people whom the estimate is of, if it is of a group.
-    pub(super) group: Option<String>,
-    pub(super) what: String,
-    pub(super) estimate: Estimate,
-    pub(super) unit: String,
-}
 
 /// Formats estimates as a table for people.
 pub(super) fn shown(lines: Vec<Line>, confidence: f64) -> Table {
@@ -50,23 +39,4 @@ pub(super) fn shown(lines: Vec<Line>, confidence: f64) -> Table {
 fn short(number: f64) -> String {
     let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
     rounded.to_string()
-}
-
-impl Line {
-    pub(super) fn to_json(&self) -> Value {
-        let Estimate { value, standard_error, lower, upper } = self.estimate;
-        let mut line = json!({
-            "column": self.column,
-            "of": self.what,
-            "value": value,
-            "standard_error": standard_error,
-            "lower": lower,
-            "upper": upper,
-            "unit": self.unit,
-        });
-        if let Some(group) = &self.group {
-            line["group"] = json!(group);
-        }
-        line
-    }
 }

@@ -1,10 +1,10 @@
 //! `scumble estimate --tables`: estimates from noisy tables, with intervals that count their noise.
 
-use super::estimated::{Line, shown};
+use super::estimated::shown;
 use super::{Failure, complain, print, print_json};
 use crate::core::number;
 use crate::records::read_text;
-use crate::tables::{Counted, Error, Level, NoisyTables, Settings, TableColumn};
+use crate::tables::{Answers, Error, Line, NoisyTables, Question, Settings};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -49,40 +49,21 @@ pub(super) struct FromTables {
     population: bool,
 }
 
-/// Estimates of one column, and the problems of those that the tables do not give.
-struct Lines<'t> {
-    arguments: &'t FromTables,
-    settings: Settings,
-    counted: &'t Counted,
-    lines: Vec<Line>,
-    problems: Vec<Error>,
-}
-
 impl FromTables {
     pub(super) fn estimate(&self, confidence: f64, as_json: bool) -> Result<(), Failure> {
         let Some(file) = &self.tables else { return Err("there is no file of tables".into()) };
         let named = |problem: Error| format!("{}: {problem}", file.display());
         let tables = NoisyTables::from_json(&read_text(file, LONGEST)?).map_err(named)?;
         let settings = Settings { confidence, population: self.population, evenly: self.evenly };
-        let by = self.by.as_deref();
-        let all =
-            || tables.columns().into_iter().filter(|name| Some(*name) != by).map(str::to_owned).collect();
-        let columns: Vec<String> = if self.column.is_empty() { all() } else { self.column.clone() };
-        let (mut lines, mut problems) = (vec![], vec![]);
-        for column in &columns {
-            let names: Vec<&str> = std::iter::once(column.as_str()).chain(by).collect();
-            let counted = match tables.counted(&names) {
-                Ok(counted) => counted,
-                // Without a choice of columns, only those that were counted with the groups are of interest.
-                Err(Error::Together { .. }) if self.column.is_empty() => continue,
-                Err(problem) => return Err(named(problem).into()),
-            };
-            let counted = &counted;
-            let of_column = Lines { arguments: self, settings, counted, lines: vec![], problems: vec![] };
-            let (more, found) = of_column.estimated().map_err(named)?;
-            lines.extend(more);
-            problems.extend(found.into_iter().map(|problem| format!("{column:?}: {problem}")));
-        }
+        let question = Question {
+            columns: self.column.clone(),
+            by: self.by.clone(),
+            against: self.against.clone(),
+            quantiles: self.quantile.clone(),
+            counts: self.counts,
+            settings,
+        };
+        let Answers { lines, problems } = tables.answer(&question).map_err(named)?;
         problems.iter().for_each(|problem| complain(&format!("{}: {problem}", file.display())));
         if lines.is_empty() {
             return Err(format!("{}: nothing can be estimated", file.display()).into());
@@ -111,106 +92,5 @@ impl FromTables {
             false => "The interval of a mean covers all positions of the numbers within their levels.",
         };
         print(&format!("{}\n\n{of}\n{means}", shown(lines, confidence)))
-    }
-}
-
-impl<'t> Lines<'t> {
-    /// Estimates of all groups, and of their differences.
-    fn estimated(mut self) -> Result<(Vec<Line>, Vec<Error>), Error> {
-        let groups: Vec<Option<usize>> = match self.counted.columns().get(1) {
-            Some(by) => (0..by.levels.len()).map(Some).collect(),
-            None => vec![None],
-        };
-        for group in &groups {
-            self.of_group(*group)?;
-        }
-        if let Some(against) = &self.arguments.against {
-            let reference = self.counted.level(1, against)?;
-            for group in groups.into_iter().flatten().filter(|group| *group != reference) {
-                self.compared(group, reference)?;
-            }
-        }
-        Ok((self.lines, self.problems))
-    }
-
-    fn column(&self) -> &'t TableColumn {
-        &self.counted.columns()[0]
-    }
-
-    fn has_numbers(&self) -> bool {
-        self.column().levels.iter().any(|level| !matches!(level, Level::Labels(_)))
-    }
-
-    fn of_group(&mut self, level: Option<usize>) -> Result<(), Error> {
-        let (settings, column) = (self.settings, self.column());
-        let group = level.map(|level| (1, level));
-        let name = level.map(|level| self.counted.columns()[1].levels[level].name());
-        if self.has_numbers() && !self.arguments.counts {
-            let mean = self.counted.mean(0, group, settings);
-            self.keep(&name, "mean".into(), &column.unit, 1.0, mean)?;
-            let median = [0.5];
-            let orders =
-                if self.arguments.quantile.is_empty() { &median[..] } else { &self.arguments.quantile };
-            for order in orders {
-                let what = if *order == 0.5 { "median".into() } else { format!("quantile {order}") };
-                let quantile = self.counted.quantile(0, *order, group, settings);
-                self.keep(&name, what, &column.unit, 1.0, quantile)?;
-            }
-            return Ok(());
-        }
-        for (at, level) in column.levels.iter().enumerate() {
-            let (unit, scale) = if self.arguments.counts { ("people", 1.0) } else { ("%", 100.0) };
-            let estimate = match self.arguments.counts {
-                true => self.counted.count(&[Some((0, at)), group], settings),
-                false => self.counted.share(0, at, group, settings),
-            };
-            self.keep(&name, level.name(), unit, scale, estimate)?;
-        }
-        Ok(())
-    }
-
-    fn compared(&mut self, level: usize, reference: usize) -> Result<(), Error> {
-        let (settings, column) = (self.settings, self.column());
-        let groups = [(1, level), (1, reference)];
-        let [one, other] = groups.map(|(_, level)| self.counted.columns()[1].levels[level].name());
-        let less = Some(format!("{one} less {other}"));
-        if self.has_numbers() {
-            let difference = self.counted.difference_of_means(0, groups, settings);
-            return self.keep(&less, "difference of means".into(), &column.unit, 1.0, difference);
-        }
-        let odds = Some(format!("{one} against {other}"));
-        for (at, level) in column.levels.iter().enumerate() {
-            let difference = self.counted.difference_of_shares(0, at, groups, settings);
-            self.keep(&less, level.name(), "points", 100.0, difference)?;
-            let ratio = self.counted.odds_ratio(0, at, groups, settings);
-            self.keep(&odds, format!("odds ratio of {}", level.name()), "", 1.0, ratio)?;
-        }
-        Ok(())
-    }
-
-    /// Keeps an estimate, in a unit `scale` times smaller, or the problem of one that the noise hides.
-    ///
-    /// # Errors
-    /// Any other error of the estimate.
-    fn keep(
-        &mut self,
-        group: &Option<String>,
-        what: String,
-        unit: &str,
-        scale: f64,
-        estimate: crate::tables::Result<crate::core::Estimate>,
-    ) -> Result<(), Error> {
-        match estimate {
-            Ok(estimate) => self.lines.push(Line {
-                column: self.column().name.clone(),
-                group: group.clone(),
-                what,
-                estimate: estimate.in_unit(0.0, scale),
-                unit: unit.into(),
-            }),
-            Err(problem @ (Error::Hidden { .. } | Error::NoNumbers { .. })) => self.problems.push(problem),
-            Err(problem) => return Err(problem),
-        }
-        Ok(())
     }
 }

@@ -11,23 +11,25 @@ use super::{
 };
 use crate::core::levels::CountedTable;
 use crate::core::{
-    CuratorMechanism, Designed, Drawing, Guarantee, Key, LocalMechanism, Noise, NoiseDistribution, Outcome,
-    Randomness, Registry, Release, Releases, interrupt,
+    CuratorMechanism, Designed, Drawing, Guarantee, Horizon, Key, LocalMechanism, Noise, NoiseDistribution,
+    Outcome, PeriodTables, Randomness, Registry, Release, Releases, interrupt,
 };
 use crate::custody::{
-    self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, Readable, ShippedDesign,
-    admit, is_in_same_folder,
+    self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, PeriodState, Readable,
+    ShippedDesign, admit, is_in_same_folder,
 };
 use crate::noise::{Fingerprint, RecordDigest};
 #[cfg(feature = "evaluation")]
 use crate::page::ReleasePage;
 use crate::parquet::is_standard;
-use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, Reader, Values, stream};
-use crate::tables::NoisyTables;
+use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, People, Reader, Values, read_text, stream};
+use crate::tables::{NoisyTable, NoisyTables};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,9 +49,9 @@ pub(super) struct ReleaseArguments {
     /// schema, in any order; - for CSV on standard input.
     #[arg(long, value_name = "PRIVATE")]
     input: PathBuf,
-    /// File for the released records, in the columns and units of the schema, or for a released model, whose
-    /// coefficients apply to encoded records. Parquet if its name ends in .parquet, else CSV; - for standard
-    /// output.
+    /// File for the released records, in the columns and units of the schema; for a released model, whose
+    /// coefficients apply to encoded records; or for released tables, as JSON for `scumble estimate
+    /// --tables`. Parquet if its name ends in .parquet, else CSV; - for standard output.
     #[arg(long, value_name = "RELEASED")]
     output: PathBuf,
     /// File for the card of this release. If its name ends in .html, it is a page for people to read, print
@@ -64,6 +66,17 @@ pub(super) struct ReleaseArguments {
     /// deviation of their noise. `scumble estimate --tables` computes intervals from it.
     #[arg(long, value_name = "TABLES.json")]
     tables: Option<PathBuf>,
+    /// The period of a design with a horizon, counted from 1. The records are those of this period, and the
+    /// output has the totals of all periods so far.
+    #[arg(long, value_name = "K", requires = "state")]
+    period: Option<usize>,
+    /// File for the state between the periods of a horizon, encrypted. The first period creates it, and each
+    /// period needs the state of the period before.
+    #[arg(long, value_name = "STATE.json", requires = "period")]
+    state: Option<PathBuf>,
+    /// File for the tables of this period alone, of a design with a horizon.
+    #[arg(long, value_name = "TABLES.json", requires = "period")]
+    of_period: Option<PathBuf>,
     #[command(flatten)]
     passphrase: Passphrase,
     /// Repeat the release of this seed. The release then has no guarantee: whoever knows the seed can
@@ -127,6 +140,46 @@ impl From<ValuesArgument> for Values {
     }
 }
 
+/// Periods for which the guarantee of a mechanism holds together.
+fn horizon(mechanism: &Designed) -> Option<Horizon> {
+    match mechanism {
+        Designed::Local(_) => None,
+        Designed::Curator(curator) => curator.horizon(),
+    }
+}
+
+/// Reads the state of the period before, of a design with a horizon.
+///
+/// # Errors
+/// Returns an error if the period is not the next one, if its state is missing, or if the file of the state
+/// exists before the first period.
+fn state_before(
+    design: &ShippedDesign,
+    arguments: &ReleaseArguments,
+) -> Result<Option<PeriodState>, Failure> {
+    let (Some(period), Some(file)) = (arguments.period, &arguments.state) else { return Ok(None) };
+    let name = file.display().to_string();
+    let state = match (file.exists(), period) {
+        (false, 1) => PeriodState::begin(design)?,
+        (false, _) => {
+            return Err(format!(
+                "{name}: the state of period {} is missing; without it, no further period can be released",
+                period.saturating_sub(1)
+            )
+            .into());
+        }
+        (true, _) => {
+            let text = read_text(file, LONGEST_STATE)?;
+            PeriodState::load(&text, &arguments.passphrase.read()?, design, &name)?
+        }
+    };
+    state.check_next(period, &name)?;
+    Ok(Some(state))
+}
+
+/// Upper bound on the size of a file of state, in bytes.
+const LONGEST_STATE: u64 = 4 << 30;
+
 /// Error for `--tables` with a mechanism that has none.
 const NO_TABLES: &str = "--tables: this mechanism counts no noisy tables; adaptive-marginals, mst and \
                          noisy-marginals do";
@@ -142,6 +195,9 @@ struct Outputs {
     /// The key's file and its passphrase.
     key: Option<(NewFile, String)>,
     tables: Option<NewFile>,
+    /// State between the periods of a horizon, with its passphrase.
+    state: Option<(NewFile, String)>,
+    of_period: Option<NewFile>,
 }
 
 /// Results to report after all records are released.
@@ -162,6 +218,8 @@ struct Done {
     key: Option<Key>,
     /// Noisy tables, if they are requested.
     tables: Option<NoisyTables>,
+    /// State after this period of a horizon, and the tables of the period alone.
+    period: Option<(PeriodState, NoisyTables)>,
 }
 
 impl Done {
@@ -181,6 +239,7 @@ impl Done {
             clipped: streamed.clipped,
             key: None,
             tables: None,
+            period: None,
         }
     }
 }
@@ -201,17 +260,21 @@ pub(super) fn release(
         (view_of(&design, arguments, Path::to_path_buf)?, view_of(&design, arguments, file_name)?);
     stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
-    let randomness = Randomness::from_seed_or_os(arguments.seed)?;
+    let mut randomness = Randomness::from_seed_or_os(arguments.seed)?;
     let mut work = Work {
         arguments,
         design: &design,
+        people: None,
+        state: state_before(&design, arguments)?,
         bar: progress_bar(
             length_of(&arguments.input),
             "releasing {bar:40} {bytes}/{total_bytes}, {eta} left",
         ),
         is_charged: false,
+        rows: 0,
     };
     work.warn_of_repeats()?;
+    work.choose_records(&mut randomness)?;
     let done = match design.mechanism() {
         Designed::Local(local) if arguments.ticket.is_some() => work.release_keyed(&**local, &mut outputs),
         Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
@@ -219,8 +282,15 @@ pub(super) fn release(
     };
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
-    let done = done
-        .and_then(|done| outputs.commit(arguments, &design, &done, view_on_card.as_deref()).map(|()| done));
+    let done = done.and_then(|done| {
+        outputs.commit(arguments, &design, &done, view_on_card.as_deref())?;
+        if let (Some(ledger), Some(dataset), Some((state, _))) =
+            (&arguments.ledger, &arguments.dataset, &done.period)
+        {
+            Ledger::at(ledger).note_period(dataset, (state.series(), state.period()))?;
+        }
+        Ok(done)
+    });
     let done = done.map_err(|failure| match is_charged {
         true => Failure::from(AfterCharge(failure)),
         false => failure,
@@ -252,11 +322,13 @@ pub(super) fn release(
             "guarantee": done.guarantee.to_json(),
         }));
     }
-    let what = match done.records {
-        None => format!("a model, with coefficients for encoded records ({ENCODED})"),
-        Some(records) => format!("{records} released records"),
+    let what = match (done.records, &done.tables) {
+        (None, Some(tables)) => format!("{} noisy tables", tables.tables().len()),
+        (None, None) => format!("a model, with coefficients for encoded records ({ENCODED})"),
+        (Some(records), _) => format!("{records} released records"),
     };
-    let kept = kept(&done.counted_tables).map_or(String::new(), |kept| format!("\n{kept}"));
+    let kept = kept(&done.counted_tables).filter(|_| done.records.is_some());
+    let kept = kept.map_or(String::new(), |kept| format!("\n{kept}"));
     report(
         &arguments.output,
         &format!("{} holds {what}: {}{kept}", arguments.output.display(), done.guarantee.summary()),
@@ -307,15 +379,32 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
                 .into(),
         );
     }
+    if arguments.tables.is_some() && mechanism.releases() == Releases::Tables {
+        return Err("--tables: this mechanism releases tables alone, to --output".into());
+    }
     if arguments.tables.is_some() && !matches!(mechanism.releases(), Releases::Synthetic { .. }) {
         return Err(NO_TABLES.into());
+    }
+    match (horizon(mechanism), arguments.period) {
+        (Some(horizon), None) => {
+            return Err(format!(
+                "the design has a horizon of {} periods: give the number of the period (--period) and a file \
+                 for the state between periods (--state)",
+                horizon.periods
+            )
+            .into());
+        }
+        (None, Some(_)) => {
+            return Err("--period: the design has no horizon; `scumble design --horizon T` makes one".into());
+        }
+        _ => {}
     }
     let ledger = arguments.ledger.as_ref().map(|file| Ledger::at(file).files());
     let read = [arguments.input.clone(), arguments.design.clone()].into_iter();
     let admitted = arguments.ticket.as_deref().map(AdmittedRecords::path_for);
     let read = read.chain(arguments.ticket.clone()).chain(admitted).chain(ledger.into_iter().flatten());
     let written = [&arguments.output].into_iter().chain(&arguments.card).chain(&arguments.key);
-    let written = written.chain(&arguments.tables);
+    let written = written.chain(&arguments.tables).chain(&arguments.state).chain(&arguments.of_period);
     refuse_overlaps(&read.collect::<Vec<_>>(), &written.collect::<Vec<_>>())?;
     let key = match (mechanism, &arguments.key) {
         (mechanism, None) if !mechanism.releases().is_secret() => return Ok(()),
@@ -362,6 +451,14 @@ impl Outputs {
             ticket: None,
             cards: arguments.card.iter().map(usual).collect::<Result<_, _>>()?,
             tables: arguments.tables.as_ref().map(usual).transpose()?,
+            of_period: arguments.of_period.as_ref().map(usual).transpose()?,
+            state: match &arguments.state {
+                Some(state) => {
+                    let file = NewFile::create(state, Existing::Replace, Readable::ByOwner)?;
+                    Some((file, arguments.passphrase.read()?))
+                }
+                None => None,
+            },
             key: match &arguments.key {
                 Some(key) => Some((secret(key)?, arguments.passphrase.read()?)),
                 None => None,
@@ -399,6 +496,12 @@ impl Outputs {
                 false => serde_json::to_string_pretty(&card.to_json()?)? + "\n",
             };
             file.finish(text.as_bytes())?;
+        }
+        if let (Some((file, passphrase)), Some((state, _))) = (self.state, &done.period) {
+            file.finish(state.save(&passphrase)?.as_bytes())?;
+        }
+        if let (Some(file), Some((_, tables))) = (self.of_period, &done.period) {
+            file.finish((serde_json::to_string(tables)? + "\n").as_bytes())?;
         }
         if let (Some(file), Some(tables)) = (self.tables, &done.tables) {
             file.finish((serde_json::to_string(tables)? + "\n").as_bytes())?;
@@ -444,11 +547,48 @@ fn page(card: &Card, arguments: &ReleaseArguments) -> Result<String, Failure> {
 struct Work<'a> {
     arguments: &'a ReleaseArguments,
     design: &'a ShippedDesign,
+    /// Records that count, if the schema has a column of people's ids.
+    people: Option<Arc<People>>,
+    /// State after the period before, of a design with a horizon.
+    state: Option<PeriodState>,
     bar: ProgressBar,
     is_charged: bool,
+    /// Number of records read.
+    rows: u64,
 }
 
 impl Work<'_> {
+    /// Chooses the records of each person that count, and says how many rows are left out. With a ticket, a
+    /// person has one record.
+    fn choose_records(&mut self, randomness: &mut Randomness) -> Result<(), Failure> {
+        let Some(column) = self.design.person()? else { return Ok(()) };
+        if self.arguments.ticket.is_some() {
+            return Ok(()); // the noise of a person follows from the id, which occurs once
+        }
+        self.check_readable_twice("a column of ids in the schema")?;
+        let rows = self.arguments.reading.open(&self.arguments.input)?;
+        let most = horizon(self.design.mechanism()).map_or(0, |horizon| horizon.periods_per_person);
+        let is_admitted = |id: &[u8; 16]| self.state.as_ref().is_none_or(|state| state.admits(id, most));
+        self.people = self.design.people(rows, randomness, is_admitted, |bytes| self.go_on(bytes))?;
+        if let Some((people, (rows, used))) =
+            self.people.as_ref().map(|people| (people.ids().len(), people.rows()))
+            && used < rows
+        {
+            let recurring = match most {
+                0 => String::new(),
+                most => format!("; people with records in {most} earlier periods do not count"),
+            };
+            complain(&format!(
+                "{} of {rows} rows are left out: at most {} of each of {people} people count ({:?} in the \
+                 schema){recurring}",
+                rows - used,
+                column.records_per_person,
+                column.name
+            ));
+        }
+        Ok(())
+    }
+
     /// Releases record by record, in bounded memory.
     fn release_stream(
         &mut self,
@@ -456,7 +596,7 @@ impl Work<'_> {
         mut randomness: Randomness,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
-        let guarantee = local.guarantee().under(randomness.provenance());
+        let guarantee = self.design.mechanism().guarantee().under(randomness.provenance());
         if self.arguments.ledger.is_some() {
             // Reads the file twice, so that a bad row is found before anything is charged.
             self.check_readable_twice("--ledger")?;
@@ -482,7 +622,7 @@ impl Work<'_> {
         let checked = stream::check_ids(&mut self.reader()?, |_, _| (), |bytes| self.go_on(bytes))?;
         let ledger = self.arguments.ledger.as_deref().map(Ledger::at);
         let payer = ledger.as_ref().zip(self.arguments.dataset.as_deref());
-        let id = self.arguments.id.as_deref();
+        let id = self.id()?;
         let admitted = admit(self.design, &checked.fingerprint, None, file, id, payer, &self.origin())?;
         let Admitted { ticket, guarantee, is_charged } = admitted;
         self.is_charged = is_charged;
@@ -510,11 +650,17 @@ impl Work<'_> {
         let mut reader = self.reader()?;
         let kept = stream::Accumulated::read(curator.start(), &mut reader, |bytes| self.go_on(bytes))?;
         let clipped = kept.clipped.clone();
-        let outcome = kept.release(&mut randomness)?;
+        self.rows = kept.records;
+        if let (Some(state), Some(period)) = (self.state.take(), self.arguments.period) {
+            let made = kept.into_accumulator().release_period(state.mechanism(), &mut randomness)?;
+            return self.write_period(state, period, made, clipped, outputs);
+        }
+        let outcome = kept.release(&mut randomness)?.of_people(curator.records_per_person());
         self.go_on(0)?;
         match outcome {
             Outcome::Rows(release) => self.write_rows(release, clipped, &reader.input(), outputs),
             Outcome::Synthetic(drawing) => self.write_drawn(&drawing, clipped, &reader.input(), outputs),
+            Outcome::Tables(release) => self.write_tables(release, clipped, outputs),
             Outcome::Model(release) => self.write_model(release, clipped, outputs),
         }
     }
@@ -554,6 +700,7 @@ impl Work<'_> {
             clipped,
             key: None,
             tables,
+            period: None,
         })
     }
 
@@ -613,6 +760,68 @@ impl Work<'_> {
             clipped,
             key: Some(release.key),
             tables,
+            period: None,
+        })
+    }
+
+    /// Charges the ledger for noisy tables that are released in place of rows, and writes them.
+    fn write_tables(
+        &mut self,
+        release: Release,
+        clipped: Vec<Clipped>,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        let people = self.people.as_ref().map_or(self.rows, |people| people.ids().len() as u64);
+        let people = release.guarantee.discloses_number().then_some(people);
+        let tables = self.design.noisy_tables(&release.noisy_tables, people)?;
+        self.charge(&release.guarantee)?;
+        self.done_with_tables(release.guarantee, tables, None, clipped, outputs)
+    }
+
+    /// Charges the ledger for a period of a horizon, and writes its tables.
+    fn write_period(
+        &mut self,
+        state: PeriodState,
+        period: usize,
+        made: PeriodTables,
+        clipped: Vec<Clipped>,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        let guarantee = made.guarantee.of_people(self.design.mechanism().records_per_person());
+        let tables = self.design.noisy_tables(&made.totals, None)?;
+        let alone = self.design.noisy_tables(&made.alone, None)?;
+        if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
+            let (target, of) = (self.design.records()?.target.as_deref(), (state.series(), period));
+            Ledger::at(ledger).charge_period(dataset, &guarantee, target, &self.origin(), of)?;
+            self.is_charged = true;
+        }
+        let people = self.people.clone();
+        let state = state.after(people.iter().flat_map(|people| people.ids()), made.state);
+        self.done_with_tables(guarantee, tables, Some((state, alone)), clipped, outputs)
+    }
+
+    fn done_with_tables(
+        &self,
+        guarantee: Guarantee,
+        tables: NoisyTables,
+        period: Option<(PeriodState, NoisyTables)>,
+        clipped: Vec<Clipped>,
+        outputs: &mut Outputs,
+    ) -> Result<Done, Failure> {
+        writeln!(outputs.released, "{}", serde_json::to_string(&tables)?)
+            .map_err(|source| records::Error::Write { source })?;
+        let names = |table: &NoisyTable| table.columns.iter().map(|column| column.name.clone()).collect();
+        Ok(Done {
+            records: None,
+            model: None,
+            guarantee,
+            columns: vec![],
+            noise: Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } },
+            counted_tables: tables.tables().iter().map(names).collect(),
+            clipped,
+            key: None,
+            tables: Some(tables),
+            period,
         })
     }
 
@@ -636,13 +845,21 @@ impl Work<'_> {
             clipped,
             key: Some(release.key),
             tables: None,
+            period: None,
         })
+    }
+
+    /// Column of the ids that a ticket needs; `None` for row numbers, and without a ticket.
+    fn id(&self) -> Result<Option<&str>, Failure> {
+        let person = self.design.records()?.schema.person().filter(|_| self.arguments.ticket.is_some());
+        Ok(self.arguments.id.as_deref().or(person.map(|person| person.name.as_str())))
     }
 
     fn reader(&self) -> Result<Reader<'static>, Failure> {
         let rows = self.arguments.reading.open(&self.arguments.input)?;
         let reader = self.design.reader(rows, OutOfBounds::strictly(self.arguments.strict))?;
-        match &self.arguments.id {
+        let reader = reader.of_people(self.people.clone());
+        match self.id()? {
             Some(column) => Ok(reader.with_ids(column)?),
             None => Ok(reader),
         }

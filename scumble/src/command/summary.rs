@@ -89,9 +89,13 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
         (count, false) => format!("; {count} volunteers"),
         (count, true) => format!("; {count} volunteers without labels"),
     };
+    let people = match comparison.data.domain.records_per_person() {
+        Some(most) => format!("people released, at most {most} records of each"),
+        None => "records released".into(),
+    };
     format!(
         "{}: {} of {:?} by {}\n\
-         {} records released{designed}; {} held-out test records{split}; {trials}; seed {}",
+         {} {people}{designed}; {} held-out test records{split}; {trials}; seed {}",
         comparison.data.name,
         scores.metric.title(),
         comparison.data.target,

@@ -52,7 +52,7 @@ fn every_mechanism_keeps_its_claims_and_each_finding_says_how_it_was_attacked() 
             "multiplicative-dp" => Some(["holds", "inconclusive"]),
             // The attack uses one pair of tables, which need not be the easiest pair to distinguish.
             "adaptive-marginals" | "mst" | "noisy-marginals" | "noisy-moments" | "private-additive"
-            | "private-logistic" | "private-ridge" => Some(["holds", "inconclusive"]),
+            | "private-logistic" | "private-ridge" | "tables" => Some(["holds", "inconclusive"]),
             _ => None,
         };
         if let Some(expected) = expected {

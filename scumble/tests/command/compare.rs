@@ -229,14 +229,15 @@ fn a_number_is_learned_by_ridge_regression_in_its_own_unit() {
             "privacy-agnostic",
             "private-logistic",
             "randomized-response",
+            "tables",
             "task-agnostic",
             "task-aware-clipped",
             "task-aware-gaussian",
             "task-aware-linear",
             "task-aware-priv-unit"
         ],
-        "a colour is no number, a price no level and no class, nobody volunteers, and nobody says how many \
-         records there are"
+        "a colour is no number, a price no level and no class, nobody volunteers, no model learns from \
+         tables, and nobody says how many records there are"
     );
 }
 

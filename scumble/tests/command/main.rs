@@ -20,6 +20,8 @@ mod ledger;
 mod list;
 mod new_plugin;
 mod page;
+mod people;
+mod periods;
 mod predict;
 mod provenance;
 mod release;

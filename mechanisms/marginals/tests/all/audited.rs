@@ -4,7 +4,7 @@ use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
     Accumulator, CentralDp, CuratorMechanism, Designed, Domain, Evidence, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
+    NoiseDistribution, Notion, PARTS, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
     Target, TargetDomain, ValuesIn, collected,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
@@ -95,11 +95,16 @@ impl ByHand {
     }
 }
 
+/// The counts in parts of a person, as [`CountNoise`] takes them.
+fn parts(counts: &[u64]) -> Vec<u64> {
+    counts.iter().map(|count| count * u64::from(PARTS)).collect()
+}
+
 impl Statistics for ByHand {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let ([colours, bins], published) = self.counts(table)?;
         let mut stream = randomness.streams().stream(0);
-        let mut drawn = self.noise().add(&colours, &mut stream);
+        let mut drawn = self.noise().add(&parts(&colours), &mut stream);
         match self.fault {
             Fault::Reused => {
                 let same: Vec<f64> = bins
@@ -110,7 +115,7 @@ impl Statistics for ByHand {
                     .collect();
                 drawn.extend(same);
             }
-            _ => drawn.extend(self.noise().add(&bins, &mut stream)),
+            _ => drawn.extend(self.noise().add(&parts(&bins), &mut stream)),
         }
         if self.fault == Fault::ExactTotals {
             let off = (drawn[0] + drawn[1] - published[0]) / 2.0;
@@ -125,12 +130,13 @@ impl Statistics for ByHand {
         let ([colours, bins], published) = self.counts(table)?;
         let noise = self.noise();
         let differs = published.iter().zip(&drawn[5..]).any(|(own, drawn)| (own - drawn).abs() > 1e-9);
-        let mut likelihood = noise.log_likelihood(&colours, &drawn[..3]) + if differs { NEVER } else { 0.0 };
+        let mut likelihood =
+            noise.log_likelihood(&parts(&colours), &drawn[..3]) + if differs { NEVER } else { 0.0 };
         if self.fault == Fault::Reused {
             let difference = |at: usize| drawn[at] - colours[at] as f64 - (drawn[3 + at] - bins[at] as f64);
             likelihood += if difference(0).abs() > 1e-6 || difference(1).abs() > 1e-6 { NEVER } else { 0.0 };
         } else {
-            likelihood += noise.log_likelihood(&bins, &drawn[3..5]);
+            likelihood += noise.log_likelihood(&parts(&bins), &drawn[3..5]);
         }
         Ok(likelihood)
     }

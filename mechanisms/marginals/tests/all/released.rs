@@ -202,7 +202,7 @@ fn what_cannot_be_designed_is_refused_in_a_sentence() {
     for (parameters, why) in [
         (
             json!({ "marginals": [["sze"]] }),
-            "the parameters of \"noisy-marginals\": marginals: there is no column \"sze\"; the target is \
+            "the parameters of \"noisy-marginals\": there is no column \"sze\"; the target is \
              called \"target\"",
         ),
         (

@@ -25,6 +25,9 @@ pub enum CountedLevel {
     Numbers(Vec<[f64; 2]>),
     /// These levels of a category, counted from 0.
     Levels(Vec<usize>),
+    /// A bound of a number, in the unit of the flat domain. A table has both bounds of the number as levels.
+    /// A record counts at each of them in proportion to the distance of its number from the other.
+    End(f64),
 }
 
 impl Attribute {

@@ -9,6 +9,7 @@ use crate::{
     size,
 };
 use rayon::prelude::*;
+use serde_json::Value;
 use std::fmt;
 
 /// Streaming accumulator of a curator's mechanism. It sees each record once.
@@ -20,11 +21,53 @@ pub trait Accumulator: Send {
     /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn add(&mut self, records: &[f64]) -> Result<()>;
 
+    /// Adds `records` like [`add`](Self::add), of people who may have several. `shares` has the share of each
+    /// record in its person's weight, in units of 1/[`PARTS`](crate::PARTS). The shares of a person's records
+    /// have the sum [`PARTS`](crate::PARTS), and the records of a person may come in any order and in several
+    /// calls. All records of a person together must change the release no more than one record with all of
+    /// the weight.
+    ///
+    /// # Errors
+    /// By default, [`Error::NotApplicable`](crate::Error::NotApplicable): the mechanism takes one record of
+    /// each person. An override has the errors of [`add`](Self::add).
+    fn add_shares(&mut self, _records: &[f64], _shares: &[u16]) -> Result<()> {
+        Err(Error::not_applicable("the mechanism", "it takes one record of each person"))
+    }
+
+    /// Makes the tables of the period after those of `earlier`, from all added records (see
+    /// [`CuratorMechanism::horizon`](super::CuratorMechanism::horizon)). `earlier` is the state that the
+    /// release of the period before returned; `None` for the first period.
+    ///
+    /// # Errors
+    /// By default, [`Error::NotApplicable`](crate::Error::NotApplicable): the mechanism has no horizon. An
+    /// override has the errors of [`release`](Self::release), and [`Error::State`](crate::Error::State) for
+    /// the state of another design, or of the last period.
+    fn release_period(
+        self: Box<Self>,
+        _earlier: Option<&Value>,
+        _randomness: &mut Randomness,
+    ) -> Result<PeriodTables> {
+        Err(Error::not_applicable("the mechanism", "it has no horizon of several periods"))
+    }
+
     /// Makes the release from all added records.
     ///
     /// # Errors
     /// Same errors as [`CuratorMechanism::release`](super::CuratorMechanism::release).
     fn release(self: Box<Self>, randomness: &mut Randomness) -> Result<Outcome>;
+}
+
+/// Noisy tables of a period of a [horizon](super::CuratorMechanism::horizon).
+#[derive(Debug)]
+pub struct PeriodTables {
+    /// Guarantee of all periods together.
+    pub guarantee: Guarantee,
+    /// Tables of all periods so far.
+    pub totals: Vec<CountedTable>,
+    /// Tables of this period alone.
+    pub alone: Vec<CountedTable>,
+    /// State that the next period needs. It holds exact counts, and must be kept secret.
+    pub state: Value,
 }
 
 /// Output of a curator.
@@ -34,6 +77,9 @@ pub enum Outcome {
     Rows(Release),
     /// Records that are drawn block by block.
     Synthetic(Drawing),
+    /// Noisy tables, in [`Release::noisy_tables`]. The rows of the release are their counts, one after the
+    /// other.
+    Tables(Release),
     /// Model, with its coefficients as a table.
     Model(Release),
 }
@@ -84,6 +130,26 @@ impl<F: FnOnce(&Table, &mut Randomness) -> Result<Release> + Send> Accumulator f
 }
 
 impl Outcome {
+    /// Guarantee of the release.
+    pub fn guarantee(&self) -> &Guarantee {
+        match self {
+            Self::Synthetic(drawing) => &drawing.guarantee,
+            Self::Rows(release) | Self::Tables(release) | Self::Model(release) => &release.guarantee,
+        }
+    }
+
+    /// Same output, with the guarantee for people of whom several records may count (see
+    /// [`Guarantee::of_people`]).
+    #[must_use]
+    pub fn of_people(mut self, records_per_person: Option<u16>) -> Self {
+        let guarantee = match &mut self {
+            Self::Synthetic(drawing) => &mut drawing.guarantee,
+            Self::Rows(release) | Self::Tables(release) | Self::Model(release) => &mut release.guarantee,
+        };
+        *guarantee = std::mem::take(guarantee).of_people(records_per_person);
+        self
+    }
+
     /// Whole release, with all its rows in memory.
     ///
     /// # Errors
@@ -92,22 +158,39 @@ impl Outcome {
     pub fn release(self) -> Result<Release> {
         match self {
             Self::Synthetic(drawing) => drawing.release(),
-            Self::Rows(release) | Self::Model(release) => Ok(release),
+            Self::Rows(release) | Self::Tables(release) | Self::Model(release) => Ok(release),
         }
     }
 }
 
-/// Passes the records of `table` to `add` in flat form (features, then target), block by block.
+/// Passes the records of `table` to `add` in flat form (features, then target), block by block. `add` also
+/// receives their [shares](Table::shares) if people have several records.
 ///
 /// # Errors
-/// Errors of [`Layout::check`] for `table`, and errors of `add`.
-pub fn in_blocks(layout: &Layout, table: &Table, mut add: impl FnMut(&[f64]) -> Result<()>) -> Result<()> {
-    layout.check(table)?;
+/// Errors of [`Layout::check`] for `table`, and errors of `add`. Records may have shares.
+pub fn in_blocks(
+    layout: &Layout,
+    table: &Table,
+    mut add: impl FnMut(&[f64], Option<&[u16]>) -> Result<()>,
+) -> Result<()> {
+    layout.check_values(table)?;
     let block_size = records_of_block(layout);
     for start in (0..table.len()).step_by(block_size) {
-        add(&layout.flat(table, start..table.len().min(start + block_size)))?;
+        let rows = start..table.len().min(start + block_size);
+        add(&layout.flat(table, rows.clone()), table.shares().map(|shares| &shares[rows]))?;
     }
     Ok(())
+}
+
+/// Adds the records of `table` to `accumulator`, block by block.
+///
+/// # Errors
+/// Same errors as [`in_blocks`], and the errors of `accumulator`.
+pub fn accumulate(layout: &Layout, table: &Table, accumulator: &mut dyn Accumulator) -> Result<()> {
+    in_blocks(layout, table, |records, shares| match shares {
+        Some(shares) => accumulator.add_shares(records, shares),
+        None => accumulator.add(records),
+    })
 }
 
 /// Maximum number of values of a block, 64 MiB in all.

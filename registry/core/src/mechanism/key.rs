@@ -48,6 +48,13 @@ pub trait ReleasedModel: Debug + Send + Sync {
     /// Same errors as [`predict`](Self::predict).
     fn scores(&self, clean: &Table) -> Result<Array2<f64>>;
 
+    /// Standard deviation of the noise of each coefficient of a linear model, in the order of the columns of
+    /// its table; of several outputs, the largest. It is an upper bound or a first-order estimate, as the
+    /// mechanism states. `None`, the default, if it is not known.
+    fn deviations(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// Functions of single columns of numbers and of pairs of columns, if each output of the model is a sum
     /// of such functions. By default there are none.
     fn functions(&self) -> Vec<ModelFunction> {

@@ -5,6 +5,7 @@ mod accumulator;
 mod collector;
 mod evidence;
 mod halved;
+mod horizon;
 mod key;
 mod mixtures;
 mod one_by_one;
@@ -12,10 +13,11 @@ mod release;
 mod releases;
 mod values_in;
 
-pub use accumulator::{Accumulator, Draw, Drawing, Outcome, collected, in_blocks};
+pub use accumulator::{Accumulator, Draw, Drawing, Outcome, PeriodTables, accumulate, collected, in_blocks};
 pub use collector::{Collection, Collector};
 pub use evidence::{Alike, Evidence};
 pub use halved::{Halved, Halving};
+pub use horizon::Horizon;
 pub use key::{FunctionAxis, Key, ModelFunction, ReleasedModel, Secret, SecretKey};
 pub use mixtures::{MixtureParts, Mixtures};
 pub(crate) use one_by_one::map_records;
@@ -180,12 +182,26 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     /// [`Error::NonFinite`](crate::Error::NonFinite) for a NaN or an infinity.
     fn release(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let mut accumulator = self.start();
-        in_blocks(&self.domain().layout(), table, |records| accumulator.add(records))?;
-        accumulator.release(randomness)?.release()
+        accumulate(&self.domain().layout(), table, &mut *accumulator)?;
+        accumulator.release(randomness)?.of_people(self.records_per_person()).release()
     }
 
     /// Kind of output of the mechanism.
     fn releases(&self) -> Releases;
+
+    /// Largest number of records of a person that a release uses: that of the domain if the mechanism takes
+    /// [shares](Accumulator::add_shares), else one. `None` if each record is a person's only one. There is no
+    /// reason to override it.
+    fn records_per_person(&self) -> Option<u16> {
+        let takes_shares = || self.start().add_shares(&[], &[]).is_ok();
+        self.domain().records_per_person().map(|most| if most > 1 && takes_shares() { most } else { 1 })
+    }
+
+    /// Periods for which the guarantee holds together; `None`, the default, for a single release. The records
+    /// of each period are released by [`Accumulator::release_period`], in the order of the periods.
+    fn horizon(&self) -> Option<Horizon> {
+        None
+    }
 
     /// Rebuilds a released [model](ReleasedModel) from the table of its coefficients. The result equals the
     /// model in the [`Key::Model`] of the same release bit for bit.
@@ -310,6 +326,7 @@ impl Designed {
             Self::Local(mechanism) => mechanism.guarantee(),
             Self::Curator(mechanism) => mechanism.guarantee(),
         }
+        .of_people(self.records_per_person())
     }
 
     /// Guarantee of a release of `records` records with fresh randomness. It has also the claims whose
@@ -318,6 +335,16 @@ impl Designed {
         match self {
             Self::Local(mechanism) => mechanism.guarantee(),
             Self::Curator(mechanism) => mechanism.guarantee_of(records),
+        }
+        .of_people(self.records_per_person())
+    }
+
+    /// Largest number of records of a person that a release uses. `None` if each record is a person's only
+    /// one. Of people with several, a local mechanism uses one.
+    pub fn records_per_person(&self) -> Option<u16> {
+        match self {
+            Self::Local(mechanism) => mechanism.domain().records_per_person().map(|_| 1),
+            Self::Curator(mechanism) => mechanism.records_per_person(),
         }
     }
 

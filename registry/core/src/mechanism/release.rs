@@ -72,9 +72,10 @@ pub fn release_local<M: LocalMechanism + ?Sized>(
     let released = map_blocks(mechanism, table, &mechanism.layout(), |number, records| {
         release_block(mechanism, records, &streams, number)
     })?;
+    let used = mechanism.domain().records_per_person().map(|_| 1);
     Ok(Rows {
         table: released,
-        guarantee: mechanism.guarantee().under(randomness.provenance()),
+        guarantee: mechanism.guarantee().of_people(used).under(randomness.provenance()),
         noise: mechanism.noise(),
     })
 }

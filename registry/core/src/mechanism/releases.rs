@@ -31,6 +31,8 @@ pub enum Releases {
         /// Encoding of whole values (integers, days, ranks) in the columns of the rows.
         values: ValuesIn,
     },
+    /// Noisy [tables](crate::Release::noisy_tables) of counts, and no rows.
+    Tables,
     /// A fitted [model](crate::ReleasedModel).
     Model {
         /// Name of the model's family, for example `logistic` or `additive`.
@@ -67,7 +69,7 @@ impl Releases {
         match self {
             Self::Records | Self::Reports { .. } => true,
             Self::View { aligned, .. } => aligned,
-            Self::Synthetic { .. } | Self::Model { .. } => false,
+            Self::Synthetic { .. } | Self::Tables | Self::Model { .. } => false,
         }
     }
 
@@ -94,7 +96,7 @@ impl Releases {
     pub fn values_in(self) -> ValuesIn {
         match self {
             Self::Reports { values } | Self::Synthetic { values } => values,
-            Self::Records | Self::View { .. } | Self::Model { .. } => ValuesIn::Units,
+            Self::Records | Self::View { .. } | Self::Tables | Self::Model { .. } => ValuesIn::Units,
         }
     }
 
@@ -104,7 +106,7 @@ impl Releases {
     pub fn target(self, own: TargetLayout) -> TargetLayout {
         match self {
             Self::View { target, .. } => target,
-            Self::Model { .. } => TargetLayout::None,
+            Self::Tables | Self::Model { .. } => TargetLayout::None,
             Self::Records | Self::Reports { .. } | Self::Synthetic { .. } => own,
         }
     }

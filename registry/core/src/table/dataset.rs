@@ -61,7 +61,7 @@ macro_rules! through_linfa {
         impl From<linfa::Dataset<f64, $element, $dimension>> for Table {
             fn from(dataset: linfa::Dataset<f64, $element, $dimension>) -> Self {
                 let columns = names(dataset.feature_names(), dataset.records.ncols());
-                Self { columns, target: $target(dataset.targets), records: dataset.records }
+                Self { columns, target: $target(dataset.targets), records: dataset.records, shares: None }
             }
         }
     };

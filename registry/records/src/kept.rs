@@ -1,24 +1,18 @@
-//! Rows whose target is present.
+//! Reader that keeps only some rows of a file.
 
 use crate::{Block, Encoder, Held, RawRows, ReadRows, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Reader that drops the rows of a file whose target is missing.
-pub(crate) struct LabelledRows<R> {
+/// Function that removes the rows of a block that are not kept.
+pub(crate) type Keep = dyn Fn(&mut RawRows, &Encoder) + Send + Sync;
+
+/// Reader that drops some rows of a file.
+pub(crate) struct KeptRows<R> {
     pub(crate) rows: R,
-    /// Number of rows dropped so far.
-    pub(crate) dropped: Arc<AtomicUsize>,
+    pub(crate) keep: Arc<Keep>,
 }
 
-/// Removes the rows whose target is missing, and adds their number to `dropped`.
-fn keep_labelled(rows: &mut RawRows, encoder: &Encoder, dropped: &AtomicUsize) {
-    let before = rows.len(encoder);
-    rows.retain(encoder, |cells| !encoder.is_target_missing(cells));
-    dropped.fetch_add(before - rows.len(encoder), Ordering::Relaxed);
-}
-
-impl<R: ReadRows> ReadRows for LabelledRows<R> {
+impl<R: ReadRows> ReadRows for KeptRows<R> {
     fn source(&self) -> &str {
         self.rows.source()
     }
@@ -29,7 +23,7 @@ impl<R: ReadRows> ReadRows for LabelledRows<R> {
 
     fn next_rows(&mut self, encoder: &Encoder, most: usize) -> Result<Option<RawRows>> {
         while let Some(mut rows) = self.rows.next_rows(encoder, most)? {
-            keep_labelled(&mut rows, encoder, &self.dropped);
+            (self.keep)(&mut rows, encoder);
             if !rows.is_empty() {
                 return Ok(Some(rows));
             }
@@ -39,9 +33,8 @@ impl<R: ReadRows> ReadRows for LabelledRows<R> {
 
     fn next_block(&mut self, encoder: &Encoder, most: usize) -> Result<Option<Block>> {
         let block = self.rows.next_block(encoder, most)?;
-        let dropped = self.dropped.clone();
-        let labelled = move |rows: &mut RawRows, encoder: &Encoder| keep_labelled(rows, encoder, &dropped);
-        Ok(block.map(|block| block.changed(labelled)))
+        let keep = self.keep.clone();
+        Ok(block.map(|block| block.changed(move |rows, encoder| keep(rows, encoder))))
     }
 
     fn bytes(&self) -> u64 {
