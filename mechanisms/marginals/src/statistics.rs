@@ -28,7 +28,7 @@ const NAME: &str = "tables";
 const FOR_ROUNDINGS: f64 = 1e-5;
 
 /// Curator of noisy tables. A person adds 1 to each table: to the cell of their levels, or for a mean in
-/// shares to both bounds of their number.
+/// shares to both bounds of their number and to the middle.
 #[derive(Debug, Clone)]
 pub(crate) struct TableCurator {
     state: State,
@@ -69,7 +69,7 @@ struct Question {
 impl Question {
     /// Number of cells, for columns with these numbers of levels.
     fn cells(&self, levels: &[usize]) -> usize {
-        let ends = if self.mean_of.is_some() { 2 } else { 1 };
+        let ends = if self.mean_of.is_some() { 3 } else { 1 };
         self.columns.iter().map(|&at| levels[at]).product::<usize>() * ends
     }
 
@@ -174,11 +174,13 @@ impl TableCurator {
                 Some((number, (lower, upper))) => {
                     let place =
                         (record[number.coordinates().start] - lower) / (upper - lower).max(f64::MIN_POSITIVE);
-                    // The place is rounded first, so that equal records of a person add what one would add.
+                    // Rounded before they are multiplied, equal records of a person add what one would add.
                     let whole = RunningNoise::PARTS / u64::from(PARTS);
-                    let above = u64::from(share) * ((place.clamp(0.0, 1.0) * whole as f64).round() as u64);
-                    counts[cell(0)] += parts - above;
-                    counts[cell(1)] += above;
+                    let [upper, middle] = moments(place.clamp(0.0, 1.0), whole);
+                    let weights = [whole - upper - middle, middle, upper];
+                    for (end, weight) in weights.into_iter().enumerate() {
+                        counts[cell(end)] += u64::from(share) * weight;
+                    }
                 }
             }
         }
@@ -226,7 +228,9 @@ impl TableCurator {
     fn levels(&self, question: &Question) -> Vec<Vec<CountedLevel>> {
         let attributes = self.columns.attributes();
         let bounds = question.mean_of.and_then(|at| attributes[at].bounds());
-        let ends = bounds.map(|(lower, upper)| vec![CountedLevel::End(lower), CountedLevel::End(upper)]);
+        let ends = bounds.map(|(lower, upper)| {
+            [lower, lower + (upper - lower) / 2.0, upper].map(CountedLevel::End).to_vec()
+        });
         let each = question.columns.iter().map(|&at| {
             let attribute = &attributes[at];
             (0..attribute.levels()).map(|level| attribute.counted(&[level])).collect()
@@ -372,6 +376,14 @@ impl Gathered<'_> {
         add(&mut self.counts, &all);
         Ok(())
     }
+}
+
+/// The weights x² and 2x(1 − x) of a place x in [0, 1], in units of 1/`whole`. With (1 − x)², they have the
+/// sum 1; the mean of x and that of x² follow from their means.
+fn moments(place: f64, whole: u64) -> [u64; 2] {
+    let of = |weight: f64| (weight * whole as f64).round() as u64;
+    let upper = of(place * place).min(whole);
+    [upper, of(2.0 * place * (1.0 - place)).min(whole - upper)]
 }
 
 fn add(sums: &mut Counts, counts: &Counts) {
@@ -566,10 +578,11 @@ register! {
     /// Noisy tables of chosen columns, and no rows.
     ///
     /// Each table of counts is a histogram of the levels of its columns together. The mean of a number is
-    /// measured by a table of two cells, its bounds: a person adds the share (x − lower)/(upper − lower) to
-    /// the upper bound and the rest to the lower. The budget μ² is divided by stated weights. With a horizon
-    /// of T periods, the tables are released period after period under one guarantee, with correlated noise
-    /// that is small on running totals (`guide/equations/tables.md`).
+    /// measured by a table of three cells, its bounds and the middle. With x = (number − lower)/(upper −
+    /// lower), a person adds x², 2x(1 − x) and (1 − x)² to them, so that they give the mean and the variance
+    /// of the number. The budget μ² is divided by stated weights. With a horizon of T periods, the tables are
+    /// released period after period under one guarantee, with correlated noise that is small on running
+    /// totals (`guide/equations/tables.md`).
     ///
     /// ```
     /// use scumble_core::Randomness;
@@ -580,7 +593,7 @@ register! {
     /// let design = TABLES.design(&json!({ "counts": [["colour"]], "means": [["size"]] }), &example.brief)?;
     /// let release = design.mechanism().release(&example.table, &mut Randomness::from_os()?)?;
     /// assert_eq!(release.noisy_tables[0].counts.len(), 3); // three colours
-    /// assert_eq!(release.noisy_tables[1].counts.len(), 2); // the bounds of a size
+    /// assert_eq!(release.noisy_tables[1].counts.len(), 3); // the bounds of a size, and the middle
     /// # Ok::<(), scumble_core::Error>(())
     /// ```
     pub const TABLES = {

@@ -53,7 +53,7 @@ impl<'b> Lesson<'b> {
             let mut packed = Vec::with_capacity(block.size_hint().0 * self.record_width());
             let mut parts = 0;
             for (record, share) in block {
-                packed.extend(u32::from(share).to_le_bytes());
+                packed.extend(share.to_le_bytes());
                 self.basis.pack(&mut record.to_vec(), &mut packed)?;
                 parts += u64::from(share);
             }
@@ -74,7 +74,7 @@ impl<'b> Lesson<'b> {
 
     /// Bytes of a packed record with its parts.
     fn record_width(&self) -> usize {
-        size_of::<u32>() + self.basis.packed_width()
+        size_of::<u16>() + self.basis.packed_width()
     }
 
     /// Returns the sum of the clipped gradients of all records at `weights` (outputs × features), as integers
@@ -145,8 +145,8 @@ impl<'b> Lesson<'b> {
         let block_sum = |packed: &[u8]| {
             let (mut sum, mut buffer) = (vec![0i64; count], vec![]);
             for record in packed.chunks_exact(record_width) {
-                let (share, record) = record.split_first_chunk().unwrap_or((&[0; 4], &[]));
-                let share = u32::from_le_bytes(*share).into();
+                let (share, record) = record.split_first_chunk().unwrap_or((&[0; 2], &[]));
+                let share = u16::from_le_bytes(*share).into();
                 add((basis.unpacked(record), share), &mut buffer, &mut sum);
             }
             sum

@@ -77,7 +77,9 @@ impl NoisyTables {
             return Err(Error::Column { column: (*column).to_owned(), counted });
         }
         let pooled = self.pooled(columns);
-        let finest = pooled.iter().max_by_key(|pool| (!pool.columns.iter().any(has_ends), pool.sum.len()));
+        // Ends are not groups of people.
+        let pooled = pooled.iter().filter(|pool| !pool.columns.iter().skip(1).any(has_ends));
+        let finest = pooled.max_by_key(|pool| (!pool.columns.iter().any(has_ends), pool.sum.len()));
         let Some(finest) = finest else {
             return Err(Error::Together { columns: quoted(columns) });
         };
@@ -129,7 +131,8 @@ impl Pool {
         let counts = self.sum.iter().map(|count| count / self.weight).collect();
         let variance = if self.weight < 1e199 { self.weight.recip() } else { 0.0 };
         let noisy = Noisy::new(counts, variance, people.map(|people| people as f64));
-        Counted { columns: self.columns.clone(), noisy }
+        let is_at_ends = self.columns.first().is_some_and(has_ends);
+        Counted { columns: self.columns.clone(), noisy: Noisy { is_at_ends, ..noisy } }
     }
 }
 
@@ -437,5 +440,70 @@ impl Counted {
             lower: of_logarithm.lower.exp(),
             upper: of_logarithm.upper.exp(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    /// Numbers 2, 3 and 7 of a column between 0 and 10, in two groups, without noise.
+    fn at_ends(groups: [&[f64]; 2]) -> NoisyTables {
+        let mut counts = vec![0.0; 6];
+        for (group, numbers) in groups.iter().enumerate() {
+            for x in numbers.iter().map(|number| number / 10.0) {
+                let weights = [(1.0 - x) * (1.0 - x), 2.0 * x * (1.0 - x), x * x];
+                weights.iter().enumerate().for_each(|(end, weight)| counts[2 * end + group] += weight);
+            }
+        }
+        let column = |name: &str, levels| TableColumn { name: name.into(), unit: String::new(), levels };
+        let ends = [0.0, 5.0, 10.0].map(|end| Level::End { end }).to_vec();
+        let labels = ["a", "b"].map(|label| Level::Labels(vec![label.into()])).to_vec();
+        let columns = vec![column("pain", ends), column("ward", labels)];
+        let people = groups.iter().map(|numbers| numbers.len() as u64).sum();
+        NoisyTables::new(Some(people), vec![NoisyTable { columns, counts, deviation: 0.0, share: 1.0 }])
+            .unwrap()
+    }
+
+    /// The interval of a population has the variance of the numbers, as from the numbers themselves.
+    #[test]
+    fn a_measured_mean_has_the_standard_error_of_its_numbers() {
+        let (one, other) = ([2.0, 3.0, 7.0, 7.0], [1.0, 9.0, 4.0]);
+        let tables = at_ends([&one, &other]);
+        let counted = tables.counted_at_ends(&["pain", "ward"]).unwrap();
+        let settings = Settings { population: true, ..Settings::default() };
+        let mean = |numbers: &[f64]| numbers.iter().sum::<f64>() / numbers.len() as f64;
+        let squared_error = |numbers: &[f64]| {
+            let of_mean = numbers.iter().map(|x| (x - mean(numbers)).powi(2)).sum::<f64>();
+            of_mean / (numbers.len() * numbers.len()) as f64
+        };
+        for (group, numbers) in [&one[..], &other].into_iter().enumerate() {
+            let found = counted.mean(0, Some((1, group)), settings).unwrap();
+            assert_relative_eq!(found.value, mean(numbers), epsilon = 1e-12);
+            assert_relative_eq!(found.standard_error.powi(2), squared_error(numbers), epsilon = 1e-12);
+        }
+        let difference = counted.difference_of_means(0, [(1, 0), (1, 1)], settings).unwrap();
+        let expected = squared_error(&one) + squared_error(&other);
+        assert_relative_eq!(difference.standard_error.powi(2), expected, epsilon = 1e-12);
+        assert!(counted.quantile(0, 0.5, None, settings).is_err(), "a mean tells no quantile");
+        assert!(tables.counted(&["ward", "pain"]).is_err(), "ends are no groups");
+    }
+
+    #[test]
+    fn ends_come_as_three() {
+        let text = |ends: &str| {
+            let counts = vec!["1"; ends.split(',').count()].join(",");
+            format!(
+                "{{\"format\": \"scumble-tables-1\", \"tables\": [{{\"columns\": [{{\"name\": \"x\", \
+                 \"levels\": [{ends}]}}], \"counts\": [{counts}], \"deviation\": 1, \"share\": 1}}]}}"
+            )
+        };
+        let end = |end: f64| format!("{{\"end\": {end}}}");
+        let joined = |ends: &[f64]| ends.iter().map(|at| end(*at)).collect::<Vec<_>>().join(",");
+        assert!(NoisyTables::from_json(&text(&joined(&[0.0, 5.0, 10.0]))).is_ok());
+        for ends in [&[0.0, 10.0][..], &[0.0, 4.0, 10.0], &[10.0, 5.0, 0.0], &[1.0, 1.0, 1.0]] {
+            assert!(NoisyTables::from_json(&text(&joined(ends))).is_err(), "{ends:?}");
+        }
     }
 }

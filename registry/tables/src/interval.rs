@@ -10,6 +10,8 @@ pub(crate) struct Noisy {
     pub(crate) counts: Vec<f64>,
     pub(crate) variance: f64,
     pub(crate) has_sum: bool,
+    /// True if the first column has [ends](crate::Level::End) as levels.
+    pub(crate) is_at_ends: bool,
 }
 
 /// Ratio A/B of two weighted sums of counts.
@@ -25,7 +27,7 @@ impl Noisy {
             let missing = (people - counts.iter().sum::<f64>()) / counts.len() as f64;
             counts.iter_mut().for_each(|count| *count += missing);
         }
-        Self { counts, variance, has_sum: people.is_some() }
+        Self { counts, variance, has_sum: people.is_some(), is_at_ends: false }
     }
 
     pub(crate) fn sum(&self, weights: &[f64]) -> f64 {
@@ -44,9 +46,20 @@ impl Noisy {
     }
 
     /// Variance of a weighted sum of counts, over the sampling of people from a large population. The weights
-    /// have the mean zero over the people.
+    /// have the mean zero over the people. At ends, the variance is raised by one standard deviation of the
+    /// noise in it, because it may be near zero.
     fn sampling(&self, weights: &[f64]) -> f64 {
-        weights.iter().zip(&self.counts).map(|(weight, count)| weight * weight * count.max(0.0)).sum()
+        if !self.is_at_ends {
+            let squares = weights.iter().zip(&self.counts);
+            return squares.map(|(weight, count)| weight * weight * count.max(0.0)).sum();
+        }
+        // The weights are linear in the place x of a number: u = a + b·x. Then u² has the weights a²,
+        // a(a + b) and (a + b)² at the three ends.
+        let groups = weights.len() / 3;
+        let (lower, upper) = (&weights[..groups], &weights[2 * groups..]);
+        let middle = product(lower, upper);
+        let squares = [product(lower, lower), middle, product(upper, upper)].concat();
+        self.sum(&squares).max(0.0) + self.covariance(&squares, &squares).max(0.0).sqrt()
     }
 
     /// Estimates a ratio r = A/B, with the interval of all r for which A − r·B is within `quantile` standard

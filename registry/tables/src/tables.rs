@@ -68,10 +68,11 @@ pub enum Level {
         /// Upper end.
         to: f64,
     },
-    /// A bound of the column. A table has both bounds as levels. A record counts at each of them in
-    /// proportion to the distance of its number from the other, so that they have the mean of the numbers.
+    /// A bound of the column, or the middle between both. A table has these three as levels, in ascending
+    /// order. A record with a number at the place x between the bounds, from 0 to 1, counts at them by
+    /// (1 − x)², 2x(1 − x) and x². Their counts have the mean and the variance of the numbers.
     End {
-        /// The bound.
+        /// The bound, or the middle.
         end: f64,
     },
     /// Several ranges of numbers that are counted together, each with its two ends.
@@ -194,7 +195,14 @@ impl NoisyTable {
     fn misfit(&self) -> Option<String> {
         let cells = self.shape().iter().try_fold(1_usize, |all, levels| all.checked_mul(*levels));
         let is_twice = |(at, column): (usize, &TableColumn)| self.place(&column.name) != Some(at);
-        let wrong_level = |column: &&TableColumn| !column.levels.iter().all(Level::is_whole);
+        let is_sound = |levels: &[Level]| match levels {
+            [Level::End { end: lower }, Level::End { end: middle }, Level::End { end: upper }] => {
+                lower < upper && (lower + (upper - lower) / 2.0 - middle).abs() <= 1e-9 * (upper - lower)
+            }
+            levels => !levels.iter().any(Level::is_end),
+        };
+        let wrong_level =
+            |column: &&TableColumn| !column.levels.iter().all(Level::is_whole) || !is_sound(&column.levels);
         if self.columns.is_empty() || cells == Some(0) {
             Some("it has no column, or a column without levels".into())
         } else if let Some((_, column)) = self.columns.iter().enumerate().find(|at| is_twice(*at)) {

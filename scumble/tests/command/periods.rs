@@ -47,7 +47,7 @@ fn counts(files: &Files, name: &str, table: usize) -> Vec<f64> {
     file["tables"][table]["counts"].as_array().unwrap().iter().map(number).collect()
 }
 
-/// Without noise, totals are sums over the periods, and a mean follows from the ends of its number.
+/// Without noise, totals are sums over the periods, and a mean follows from the three ends of its number.
 #[test]
 fn totals_add_up_and_each_period_has_its_own_tables() {
     let files = Files::new();

@@ -25,8 +25,9 @@ pub enum CountedLevel {
     Numbers(Vec<[f64; 2]>),
     /// These levels of a category, counted from 0.
     Levels(Vec<usize>),
-    /// A bound of a number, in the unit of the flat domain. A table has both bounds of the number as levels.
-    /// A record counts at each of them in proportion to the distance of its number from the other.
+    /// A bound of a number, or the middle between its bounds, in the unit of the flat domain. A table has
+    /// these three as levels, in ascending order. A record with a number at the place x between the bounds,
+    /// from 0 to 1, counts by (1 − x)², 2x(1 − x) and x².
     End(f64),
 }
 
