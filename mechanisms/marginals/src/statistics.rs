@@ -163,23 +163,22 @@ impl TableCurator {
         let record = self.state.domain.projected(record)?;
         let attributes = self.columns.attributes();
         let levels: Vec<usize> = attributes.iter().map(|attribute| attribute.level(&record)).collect();
-        let parts = u64::from(share) * (RunningNoise::PARTS / u64::from(PARTS));
+        let (share, whole) = (u64::from(share), RunningNoise::PARTS / u64::from(PARTS));
         for (question, counts) in self.state.questions.iter().zip(counts) {
             let cell = |first: usize| {
                 question.columns.iter().fold(first, |cell, &at| cell * attributes[at].levels() + levels[at])
             };
             let ends = question.mean_of.and_then(|at| Some((&attributes[at], attributes[at].bounds()?)));
             match ends {
-                None => counts[cell(0)] += parts,
+                None => counts[cell(0)] += share * whole,
                 Some((number, (lower, upper))) => {
                     let place =
                         (record[number.coordinates().start] - lower) / (upper - lower).max(f64::MIN_POSITIVE);
                     // Rounded before they are multiplied, equal records of a person add what one would add.
-                    let whole = RunningNoise::PARTS / u64::from(PARTS);
                     let [upper, middle] = moments(place.clamp(0.0, 1.0), whole);
                     let weights = [whole - upper - middle, middle, upper];
                     for (end, weight) in weights.into_iter().enumerate() {
-                        counts[cell(end)] += u64::from(share) * weight;
+                        counts[cell(end)] += share * weight;
                     }
                 }
             }
