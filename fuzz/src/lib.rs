@@ -14,6 +14,7 @@ mod idx;
 mod key;
 mod ledger;
 mod parquet;
+mod periods;
 mod schema;
 mod tables;
 
@@ -25,6 +26,7 @@ pub use crate::idx::idx;
 pub use crate::key::key;
 pub use crate::ledger::ledger;
 pub use crate::parquet::parquet;
+pub use crate::periods::periods;
 pub use crate::schema::schema;
 pub use crate::tables::tables;
 
@@ -37,7 +39,7 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]) -> bool;
 
 /// Every target with its name, which is also the name of its folder in `corpus/`.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("csv", csv),
     ("parquet", parquet),
     ("schema", schema),
@@ -45,6 +47,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("key", key),
     ("ledger", ledger),
     ("tables", tables),
+    ("periods", periods),
     ("idx", idx),
     ("cifar", cifar),
     ("adult", adult),

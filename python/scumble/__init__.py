@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _native
 from ._comparison import Comparison, compare
-from ._design import Card, ClippedWarning, Design, _seed, design
+from ._design import Card, ClippedWarning, Design, Period, _seed, design
 from ._errors import InvalidInput, InvalidRecords, NotAdmitted, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
 from ._ledger import Ledger
 from ._model import Model
@@ -33,6 +33,7 @@ __all__ = [
     "Model",
     "NotAdmitted",
     "Overdrawn",
+    "Period",
     "PrivacyWarning",
     "Tables",
     "Ticket",

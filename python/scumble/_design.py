@@ -8,7 +8,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _native
 from ._errors import InvalidInput, PrivacyWarning
@@ -46,6 +46,18 @@ def _seed(seed: int | None) -> int | None:
     return operator.index(seed)
 
 
+def _voiding(seed: int | None, above: int) -> int | None:
+    """Seed of a release, which has no guarantee then; the warning names the caller `above` frames up."""
+    number = _seed(seed)
+    if number is not None:
+        warnings.warn(
+            "a release with a seed has no guarantee: whoever knows the seed can subtract the noise",
+            PrivacyWarning,
+            stacklevel=above,
+        )
+    return number
+
+
 def as_ticket(ticket: Any) -> Ticket:
     """Ticket in a file."""
     return ticket if isinstance(ticket, Ticket) else Ticket(os.fspath(ticket))
@@ -64,6 +76,14 @@ class Card(dict[str, Any]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the card as JSON, as ``scumble release --card`` does."""
         Path(path).write_text(json.dumps(self, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+class Period(NamedTuple):
+    """Released period of a design with a horizon: the tables of all periods so far, and those of this period alone."""
+
+    totals: Tables
+    alone: Tables
+    card: Card
 
 
 class Design:
@@ -211,14 +231,7 @@ class Design:
         if ticket is None:
             if id is not None:
                 raise InvalidInput("id: only a release by a ticket uses ids of records; give ticket, or omit id")
-            number = _seed(seed)
-            if number is not None:
-                warnings.warn(
-                    "a release with a seed has no guarantee: whoever knows the seed can subtract the noise",
-                    PrivacyWarning,
-                    stacklevel=3,
-                )
-            released = self._native.release(arrow, number, how)
+            released = self._native.release(arrow, _voiding(seed, 4), how)
         else:
             if seed is not None:
                 raise InvalidInput("seed and ticket: the noise is drawn from one of them; omit the other")
@@ -230,6 +243,61 @@ class Design:
         card = Card(json.loads(released.card))
         card.tables = None if released.tables is None else Tables(released.tables)
         return card.tables if released.table is None else back(released.table), card
+
+    def release_period(
+        self,
+        table: Any,
+        period: int,
+        state: str | os.PathLike[str],
+        *,
+        passphrase: str | None = None,
+        seed: int | None = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        strict: bool = False,
+    ) -> Period:
+        """Releases the records of one period of a design with a horizon.
+
+        Parameters
+        ----------
+        table : table
+            Records of this period, as in :meth:`release`.
+        period : int
+            Number of the period, from 1. Each period is released once, in their order.
+        state : path
+            File for the state between periods, encrypted. The first period creates it. ``scumble release --state`` reads
+            and writes the same file.
+        passphrase : str, optional
+            Passphrase of the state, by default ``SCUMBLE_PASSPHRASE`` of the environment.
+        seed, ledger, dataset, strict
+            As in :meth:`release`. The ledger is charged in the first period, for all periods together.
+
+        Returns
+        -------
+        Period
+            Tables of all periods so far (``totals``), of this period (``alone``), and the ``card``.
+
+        Raises
+        ------
+        InvalidInput
+            If the period is not the next one, or if the state is missing or of another design.
+        Overdrawn
+            If the ledger has too little left.
+        """
+        secret = os.environ.get("SCUMBLE_PASSPHRASE") if passphrase is None else passphrase
+        if secret is None:
+            raise InvalidInput("passphrase: the state is encrypted; give a passphrase, or set SCUMBLE_PASSPHRASE")
+        how = _how(strict, "settled", ledger, dataset)
+        number = operator.index(period)
+        if number < 1:
+            raise InvalidInput(f"period: {period!r} is not a number from 1")
+        released, alone = self._native.release_period(
+            take(table)[0], number, os.fspath(state), secret, _voiding(seed, 3), how
+        )
+        tell(released.clipped)
+        card = Card(json.loads(released.card))
+        card.tables = Tables(str(released.tables))
+        return Period(card.tables, Tables(alone), card)
 
     def view(self, table: Any, *, strict: bool = False, values: str = "drawn") -> Any:
         """Maps records into the space of a release, without noise.

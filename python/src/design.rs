@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 use scumble::core::{
-    Budget, CuratorMechanism, Designed, Guarantee, Noise, Outcome, Protect, Randomness, Registry, Task,
-    Volunteers, interrupt,
+    Budget, CuratorMechanism, Designed, Guarantee, Noise, NoiseDistribution, Outcome, Protect, Randomness,
+    Registry, Task, Volunteers, interrupt,
 };
 use scumble::custody::{
-    self, Admitted, Card, CheckedPart, DesignRequest, Digests, Ledger, Part, ShippedDesign,
+    self, Admitted, Card, CheckedPart, DesignRequest, Digests, Existing, Ledger, NewFile, Part, PeriodState,
+    Readable, ShippedDesign,
 };
 use scumble::noise::Fingerprint;
 use scumble::records::{self, Clipped, Decoder, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
@@ -256,6 +257,19 @@ impl Design {
         Ok(serde_json::to_string(&card.to_json()?)?)
     }
 
+    /// Card of a release of `tables` and no rows.
+    fn card_of_tables(
+        &self,
+        guarantee: &Guarantee,
+        tables: &NoisyTables,
+        values: Values,
+    ) -> Result<String, Failed> {
+        let names = |table: &NoisyTable| table.columns.iter().map(|column| column.name.clone()).collect();
+        let counted: Vec<Vec<String>> = tables.tables().iter().map(names).collect();
+        let noise = Noise { features: vec![], target: NoiseDistribution::Exact { width: 0 } };
+        self.card_of(None, None, guarantee, None, values, &[], &noise, &counted)
+    }
+
     /// Starts a release by a ticket, the stored secret of a release. Returns the admission of the records by
     /// the ticket, and the card of the release.
     fn admitted(
@@ -304,12 +318,11 @@ impl Design {
             ));
         }
         let values = how.values()?;
-        let people = scumble_arrow::people(&self.shipped, &batches, &mut randomness)?;
+        let people = scumble_arrow::people(&self.shipped, &batches, &mut randomness, None)?;
         let counted = people.as_ref().map(|people| people.ids().len() as u64);
         let bounds = OutOfBounds::strictly(how.strict);
         let mut reader = scumble_arrow::reader(&self.shipped, &batches, bounds)?.of_people(people);
         let input = reader.input();
-        let go_on = |_| interrupt::check().map_err(|_| records::Error::Interrupted);
         let kept = stream::Accumulated::read(curator.start(), &mut reader, go_on)?;
         let clipped = kept.clipped.clone();
         let people = counted.unwrap_or(kept.records);
@@ -334,13 +347,9 @@ impl Design {
             Outcome::Tables(released) => {
                 let people = released.guarantee.discloses_number().then_some(people);
                 let made = self.shipped.noisy_tables(&released.noisy_tables, people)?;
-                let names =
-                    |table: &NoisyTable| table.columns.iter().map(|column| column.name.clone()).collect();
-                let counted: Vec<Vec<String>> = made.tables().iter().map(names).collect();
-                let (guarantee, noise) =
-                    (&released.guarantee, Noise::unknown(&stream::layout(&released.table, curator.domain())));
+                let card = self.card_of_tables(&released.guarantee, &made, values)?;
                 tables = Some(made);
-                self.card_of(None, None, guarantee, None, values, released.table.columns(), &noise, &counted)?
+                card
             }
             Outcome::Rows(released) => {
                 let layout = stream::layout(&released.table, curator.domain());
@@ -356,7 +365,10 @@ impl Design {
                 stream::write_drawn(&drawing, &decoder, Writer::new(&mut written, schema(&decoder)), go_on)?;
                 if !drawing.noisy_tables.is_empty() {
                     let people = drawing.guarantee.discloses_number().then_some(drawing.records() as u64);
-                    tables = Some(self.shipped.noisy_tables(&drawing.noisy_tables, people)?);
+                    tables = match self.shipped.noisy_tables(&drawing.noisy_tables, people) {
+                        Err(custody::Error::Tables(_)) => None, // no column is counted in its own unit
+                        made => Some(made?),
+                    };
                 }
                 let (records, columns) = (Some(drawing.records() as u64), &drawing.layout().columns);
                 let counted = self.shipped.counted_tables(&drawing.counted_tables)?;
@@ -366,6 +378,11 @@ impl Design {
         };
         Ok(Made { batches: written, card, clipped, tables })
     }
+}
+
+/// Lets a long reading of records be interrupted.
+fn go_on(_: u64) -> records::Result<()> {
+    interrupt::check().map_err(|_| records::Error::Interrupted)
 }
 
 /// Returns the rows of record batches, which all have the schema of the first.
@@ -510,6 +527,55 @@ impl Design {
             Ok((released, self.card(records, &guarantee, None, values)?, clipped).into())
         });
         Ok(Released { repeats, ..given(py, released)? })
+    }
+
+    /// Releases the records of a period of a design with a horizon, as tables of all periods so far, with the
+    /// state between periods in an encrypted file. Returns also the tables of the period alone, as JSON.
+    #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
+    fn release_period(
+        &self,
+        py: Python,
+        table: PyTable,
+        period: usize,
+        state: PathBuf,
+        passphrase: &str,
+        seed: Option<u64>,
+        how: How,
+    ) -> Result<(Released, String), Failed> {
+        let mut alone = String::new();
+        let released = interruptible(py, || {
+            let Designed::Curator(curator) = self.shipped.mechanism() else {
+                return Err(Failed::input("period: the design has no horizon"));
+            };
+            if curator.horizon().is_none() {
+                return Err(Failed::input("period: the design has no horizon; scumble.design(…, horizon=T)"));
+            }
+            let (values, account) = (how.values()?, how.account()?);
+            let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
+            custody::key::check_passphrase(passphrase)?;
+            let file = NewFile::create(&state, Existing::Replace, Readable::ByOwner)?;
+            let before = PeriodState::before(&self.shipped, period, &state, passphrase)?;
+            let (batches, _) = table.into_inner();
+            let mut randomness = Randomness::from_seed_or_os(seed)?;
+            let people = scumble_arrow::people(&self.shipped, &batches, &mut randomness, Some(&before))?;
+            let bounds = OutOfBounds::strictly(how.strict);
+            let mut reader =
+                scumble_arrow::reader(&self.shipped, &batches, bounds)?.of_people(people.clone());
+            let kept = stream::Accumulated::read(curator.start(), &mut reader, go_on)?;
+            let clipped = kept.clipped.clone();
+            let records = (kept.into_accumulator(), people.as_deref());
+            let made = before.release(&self.shipped, records, &mut randomness, payer, &self.what())?;
+            let card = self.card_of_tables(&made.guarantee, &made.totals, values);
+            let kept =
+                made.save_state(file, passphrase).and_then(|()| payer.map_or(Ok(()), |by| made.note(by)));
+            if let (Err(error), true) = (&kept, payer.is_some()) {
+                return Err(Failed::after_charge(error));
+            }
+            kept?;
+            alone = serde_json::to_string(&made.alone)?;
+            Ok(Made { batches: vec![], card: card?, clipped, tables: Some(made.totals) })
+        });
+        Ok((given(py, released)?, alone))
     }
 
     /// Releases the records of a table by a ticket. It checks the records, draws or reads the ticket, and has

@@ -90,6 +90,55 @@ def test_the_card_of_synthetic_rows_has_their_tables() -> None:
     assert designed("direct").release_with_card(visits())[1].tables is None
 
 
-def test_a_design_with_a_horizon_is_released_by_period() -> None:
+def counts(tables: scumble.Tables) -> list[float]:
+    return [line["value"] for line in tables.estimate("ward", counts=True)]
+
+
+def test_periods_add_up_and_are_released_once(tmp_path, monkeypatch) -> None:
+    design = designed("tables", epsilon=float("inf"), counts=[["ward"]], horizon=3, periods_per_person=2)
     with pytest.raises(scumble.InvalidInput, match="horizon"):
-        designed("tables", counts=[["ward"]], horizon=12).release(visits())
+        design.release(visits())
+    state = tmp_path / "state.json"
+    with pytest.raises(scumble.InvalidInput, match="the state of period 1 is missing"):
+        design.release_period(visits(), 2, state, passphrase="correct horse")
+    assert not state.exists()
+    monkeypatch.delenv("SCUMBLE_PASSPHRASE", raising=False)
+    with pytest.raises(scumble.InvalidInput, match="SCUMBLE_PASSPHRASE"):
+        design.release_period(visits(), 1, state)
+    monkeypatch.setenv("SCUMBLE_PASSPHRASE", "correct horse")
+    made = [design.release_period(visits(), period, state) for period in (1, 2, 3)]
+    # People count in at most two periods.
+    assert [counts(period.totals) for period in made] == [[80, 80], [160, 160], [160, 160]]
+    assert [counts(period.alone) for period in made] == [[80, 80], [80, 80], [0, 0]]
+    assert made[0].card.tables is made[0].totals
+    with pytest.warns(scumble.PrivacyWarning, match="seed") as told:
+        design.release_period(visits(), 1, tmp_path / "other.json", seed=1)
+    assert [warning.filename for warning in told] == [__file__]
+    assert "pain" not in state.read_text() and "mechanism" not in state.read_text()
+    with pytest.raises(scumble.InvalidInput, match="period 3 is already released"):
+        design.release_period(visits(), 3, state)
+    with pytest.raises(scumble.InvalidInput):
+        design.release_period(visits(), 4, state, passphrase="another horse")
+
+
+def test_the_ledger_pays_once_for_all_periods_and_refuses_an_older_state(tmp_path) -> None:
+    design = designed("tables", counts=[["ward"]], horizon=12)
+    ledger = scumble.Ledger(tmp_path / "ledger.json")
+    ledger.open("visits", epsilon=8.0, delta=1e-3)
+    paid = {"passphrase": "correct horse", "ledger": ledger, "dataset": "visits"}
+    state = tmp_path / "state.json"
+    first = design.release_period(visits(), 1, state, **paid)
+    older, spent = state.read_text(), ledger.accounts[0]["spent"]
+    assert "12 periods together" in json.dumps(first.card)
+    design.release_period(visits(), 2, state, **paid)
+    assert ledger.accounts[0]["spent"] == spent
+    state.write_text(older)
+    with pytest.raises(scumble.InvalidInput, match="older state"):
+        design.release_period(visits(), 2, state, **paid)
+    assert state.read_text() == older
+
+
+def test_only_a_design_with_a_horizon_has_periods(tmp_path) -> None:
+    for mechanism in ("tables", "direct"):
+        with pytest.raises(scumble.InvalidInput, match="no horizon"):
+            designed(mechanism).release_period(visits(), 1, tmp_path / "state.json", passphrase="correct horse")

@@ -289,7 +289,14 @@ impl Asked {
             (0..attribute.levels()).for_each(|level| originals[of(level)].push(level));
             originals.iter().map(|levels| attribute.counted(levels)).collect()
         });
-        CountedTable { levels: levels.collect(), columns: clique, counts, deviation, share }
+        CountedTable {
+            levels: levels.collect(),
+            columns: clique,
+            counts,
+            deviation,
+            share,
+            repeats_groups: false,
+        }
     }
 }
 

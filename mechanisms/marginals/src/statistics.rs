@@ -218,7 +218,8 @@ impl TableCurator {
                     (None, false) => (own[periods - 1].to_vec(), 0.0),
                 };
                 let (columns, share) = (question.all_columns(), question.share);
-                CountedTable { levels: self.levels(question), columns, counts, deviation, share }
+                let levels = self.levels(question);
+                CountedTable { levels, columns, counts, deviation, share, repeats_groups: false }
             };
             self.state.questions.iter().enumerate().map(table).collect()
         })

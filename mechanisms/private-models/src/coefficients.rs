@@ -223,7 +223,7 @@ pub(crate) fn softmax(logits: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{PRIVATE_LOGISTIC, PRIVATE_RIDGE};
+    use crate::{PRIVATE_ADDITIVE, PRIVATE_LOGISTIC, PRIVATE_RIDGE};
     use scumble_core::{Brief, Budget, Plugin, Randomness, RecordDomain, Table, Target, TargetDomain};
     use serde_json::json;
 
@@ -257,8 +257,10 @@ mod tests {
         for ratio in ratios(&PRIVATE_RIDGE, 8.0) {
             assert!((0.7..1.35).contains(&ratio), "{ratio} of the first-order deviation");
         }
-        for ratio in ratios(&PRIVATE_LOGISTIC, 1.0) {
-            assert!(ratio < 1.3, "{ratio} of the upper bound");
+        for plugin in [&PRIVATE_LOGISTIC, &PRIVATE_ADDITIVE] {
+            for ratio in ratios(plugin, 1.0) {
+                assert!(ratio < 1.3, "{}: {ratio} of the upper bound", plugin.name);
+            }
         }
     }
 

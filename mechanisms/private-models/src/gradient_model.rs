@@ -361,12 +361,7 @@ impl GradientModel {
                 let model = Coefficients::new(domain, &encoding, weights)?;
                 let own = of_weights(&encoding, domain.columns().len());
                 let own: Vec<f64> = own.outer_iter().map(|row| row.dot(&row).sqrt()).collect();
-                let deviations = deviation.map(|deviation| {
-                    let mut all = deviation.of(model.matrix(), &own, 1.0);
-                    // The calibration adds an intercept of its own.
-                    all[0] = all[0].hypot(deviation.factor * REACH);
-                    all
-                });
+                let deviations = deviation.map(|deviation| deviation.of(model.matrix(), &own, 1.0));
                 let model = model.with_deviations(deviations);
                 (model.table()?, Arc::new(model))
             }

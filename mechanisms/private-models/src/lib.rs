@@ -18,6 +18,7 @@ mod encoding;
 mod gradient_model;
 mod lesson;
 mod logistic;
+mod moment_tables;
 mod moments;
 mod noise;
 mod ridge;

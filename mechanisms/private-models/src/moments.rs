@@ -1,10 +1,12 @@
 //! Mechanism that releases random records with noisy moments.
 
 use crate::encoding::{Encoding, Gram};
+use crate::moment_tables::NoisySums;
 use crate::noise::{STEP, SumNoise, rounding, spent};
 use crate::rows::Population;
 use ndarray::Array2;
 use schemars::JsonSchema;
+use scumble_core::levels::{Attribute, CountedTable};
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Descriptor, Drawing, Error, Evidence, Example,
     Guarantee, Key, Neighbours, Noise, NoiseDistribution, Outcome, Output, Randomness, RecordDomain, Release,
@@ -134,12 +136,18 @@ impl NoisyMoments {
         self.products.iter().map(|at| gram.sum(*at)).collect()
     }
 
-    /// Returns the means of all products of two coordinates, and the number of records, from the noisy sums
-    /// `drawn`.
-    fn means(&self, drawn: &[f64], records: usize) -> (Array2<f64>, usize) {
+    /// Upper triangle of the noisy sums `drawn` of all products of two coordinates that are not known
+    /// beforehand. The number of records comes first.
+    fn triangle(&self, drawn: &[f64], records: usize) -> Array2<f64> {
         let width = self.encoding.width();
-        let mut means = Array2::zeros((width, width));
-        self.products.iter().zip(drawn).for_each(|(at, sum)| means[*at] = *sum);
+        let mut sums = Array2::zeros((width, width));
+        sums[[0, 0]] = records as f64; // unless it has noise
+        self.products.iter().zip(drawn).for_each(|(at, sum)| sums[*at] = *sum);
+        sums
+    }
+
+    /// Returns the means of all products of two coordinates, and the number of records, from noisy sums.
+    fn means(&self, mut means: Array2<f64>, records: usize) -> (Array2<f64>, usize) {
         let count = match self.state.neighbours {
             Neighbours::ReplaceOne => records,
             // The noisy number of records may be negative or very large. It is therefore clamped to the range
@@ -180,7 +188,7 @@ impl CuratorMechanism for NoisyMoments {
     fn start(&self) -> Box<dyn Accumulator + '_> {
         match &self.noise {
             Some(noise) => Box::new(Gathered { mechanism: self, noise, gram: Gram::new(&self.encoding) }),
-            None => collected(self.domain(), |table, randomness| Ok(self.in_clear(table, randomness))),
+            None => collected(self.domain(), |table, randomness| self.in_clear(table, randomness)),
         }
     }
 
@@ -190,11 +198,28 @@ impl CuratorMechanism for NoisyMoments {
 }
 
 impl NoisyMoments {
-    fn in_clear(&self, table: &Table, randomness: &Randomness) -> Release {
+    fn in_clear(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
         let domain = &self.state.domain;
         let guarantee = self.guarantee().under(randomness.provenance());
         let noise = Noise::for_features(domain, NoiseDistribution::Exact { width: domain.columns().len() });
-        Release::new(Key::None, guarantee, noise, table.clone())
+        let gram = Gram::from_table(&self.encoding, table)?;
+        let sums: Vec<f64> = self.sums(&gram).iter().map(|sum| *sum as f64 * STEP).collect();
+        let sums = self.triangle(&sums, gram.people());
+        let noisy_tables = self.tables(&sums, &mut randomness.streams().stream(0))?;
+        Ok(Release { noisy_tables, ..Release::new(Key::None, guarantee, noise, table.clone()) })
+    }
+
+    /// The noisy sums as tables.
+    fn tables(&self, sums: &Array2<f64>, stream: &mut Stream) -> Result<Vec<CountedTable>> {
+        let (features, target) = Attribute::all(NAME, &self.state.domain, |_| 1)?;
+        let noisy = NoisySums {
+            attributes: &features.into_iter().chain(target).collect::<Vec<_>>(),
+            sums,
+            scale: self.scale().unwrap_or(0.0),
+            neighbours: self.state.neighbours,
+            sensitivity: self.sensitivity(self.state.neighbours),
+        };
+        Ok(noisy.tables(stream))
     }
 }
 
@@ -219,8 +244,11 @@ impl Accumulator for Gathered<'_> {
         let NoisyMoments { state, encoding, .. } = mechanism;
         let guarantee = mechanism.guarantee().under(randomness.provenance());
         let (layout, streams) = (state.domain.layout(), randomness.streams());
-        let noisy = noise.added(&mechanism.sums(&gram), &mut streams.stream(0));
-        let (means, count) = mechanism.means(&noisy, gram.people());
+        let mut stream = streams.stream(0);
+        let noisy = noise.added(&mechanism.sums(&gram), &mut stream);
+        let sums = mechanism.triangle(&noisy, gram.people());
+        let tables = mechanism.tables(&sums, &mut stream)?;
+        let (means, count) = mechanism.means(sums, gram.people());
         let population = Population::from_moments(&state.domain, encoding, &means, mechanism.floor(count))
             .ok_or_else(|| Error::shape("the moments are not finite numbers"))?;
         let noise = Noise::unknown(&layout);
@@ -229,7 +257,8 @@ impl Accumulator for Gathered<'_> {
             0 => Ok(vec![]),
             _ => Ok(flat_layout.flat(&population.rows(records, stream)?, 0..records)),
         };
-        Ok(Outcome::Synthetic(Drawing::new((guarantee, noise), layout, count, streams, draw)))
+        let drawing = Drawing::new((guarantee, noise), layout, count, streams, draw);
+        Ok(Outcome::Synthetic(drawing.with_tables(vec![], tables)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::basis::Basis;
 use crate::coefficients::{in_target_unit, output_count, predictions, read, scores, target_unit};
+use crate::lesson::REACH;
 use ndarray::{Array2, s};
 use scumble_core::{
     FunctionAxis, ModelFunction, RecordDomain, ReleasedModel, Result, Table, Target, check_width,
@@ -32,8 +33,9 @@ pub(crate) struct Deviation {
 }
 
 impl Deviation {
-    /// Bounds for the coefficients `values` (outputs × coefficients), each the largest of all outputs, in a
-    /// unit of `unit`. `own` has the bounds for weights with a standard deviation of 1.
+    /// Bounds for the coefficients `values` (outputs × coefficients, the first for the constant), each the
+    /// largest of all outputs, in a unit of `unit`. `own` has the bounds for weights with a standard
+    /// deviation of 1.
     pub(crate) fn of(&self, values: &Array2<f64>, own: &[f64], unit: f64) -> Vec<f64> {
         let bound = |(column, own): (usize, &f64)| {
             let of_output = |(value, factor): (&f64, &f64)| {
@@ -43,7 +45,10 @@ impl Deviation {
             };
             values.column(column).iter().zip(&self.factors).map(of_output).fold(0.0, f64::max) * unit
         };
-        own.iter().enumerate().map(bound).collect()
+        let mut all: Vec<f64> = own.iter().enumerate().map(bound).collect();
+        // The calibration adds an intercept of its own.
+        all[0] = all[0].hypot(self.factor * REACH * unit);
+        all
     }
 }
 
@@ -128,6 +133,10 @@ impl ReleasedModel for Shapes {
                 self.basis.output(&features.row(row).to_vec(), &self.values.row(output).to_vec())
             });
         Ok(scores(&self.domain, outputs))
+    }
+
+    fn deviations(&self) -> Option<Vec<f64>> {
+        self.deviations.clone()
     }
 
     fn functions(&self) -> Vec<ModelFunction> {

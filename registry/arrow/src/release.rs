@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 use scumble_core::{Randomness, Streams};
-use scumble_custody::{CheckedPart, Digests, Error as Refused, Result, ShippedDesign};
+use scumble_custody::{CheckedPart, Digests, Error as Refused, PeriodState, Result, ShippedDesign};
 use scumble_noise::{NoiseKey, RecordDigest};
 use scumble_records::{Clipped, Error, Loaded, OutOfBounds, People, ReadRows, Reader, Values, stream};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use std::sync::Arc;
 const SOURCE: &str = "the table";
 
 /// Records of `batches` that count, if the schema of `design` has a column of people's ids; `None` if each
-/// record is a person's only one. Each call makes another choice.
+/// record is a person's only one. Each call makes another choice. `state` is that of
+/// the period before, of a design with a horizon.
 ///
 /// # Errors
 /// Same errors as [`ShippedDesign::people`].
@@ -27,8 +28,10 @@ pub fn people(
     design: &ShippedDesign,
     batches: &[RecordBatch],
     randomness: &mut Randomness,
+    state: Option<&PeriodState>,
 ) -> Result<Option<Arc<People>>> {
-    design.people(rows(batches)?, randomness, |_| true, |_| Ok(()))
+    let is_admitted = |id: &[u8; 16]| state.is_none_or(|state| state.admits(id, design));
+    design.people(rows(batches)?, randomness, is_admitted, |_| Ok(()))
 }
 
 /// Reader of the records in `batches`, which share one Arrow schema. The column schema of `design` decides
@@ -85,7 +88,7 @@ pub fn release(
     values: Values,
 ) -> Result<(Vec<RecordBatch>, Vec<Clipped>)> {
     let local = design.local()?;
-    let people = people(design, batches, randomness)?;
+    let people = people(design, batches, randomness, None)?;
     let mut reader = reader(design, batches, out_of_bounds)?.of_people(people);
     let decoder = design.release_decoder(&reader, values)?;
     let (schema, streams) = (schema(&decoder, schema_of(batches)), randomness.streams());

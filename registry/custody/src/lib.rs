@@ -45,7 +45,7 @@ pub use information::{InformationAccount, InformationCharge};
 pub use ledger::{Account, Charge, Ledger};
 pub use model::ShippedModel;
 pub use new_file::{Existing, NewFile, Readable, check_private, is_in_same_folder, is_same_file};
-pub use periods::PeriodState;
+pub use periods::{PeriodState, ReleasedPeriod};
 pub use private_answer::{Accuracy, PrivateAnswer, private_accuracy};
 pub use request::DesignRequest;
 pub use shipped::ShippedDesign;

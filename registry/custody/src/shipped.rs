@@ -7,7 +7,7 @@ use rand_core::RngCore;
 use scumble_core::levels::{CountedLevel, CountedTable};
 use scumble_core::{
     Design, Designed, Guarantee, Layout, LocalMechanism, Noise, NoiseDistribution, Origin, Places,
-    Randomness, Registry, Table, local,
+    Randomness, Registry, Releases, Table, local,
 };
 use scumble_noise::NoiseKey;
 use scumble_records::{
@@ -149,7 +149,7 @@ impl ShippedDesign {
     }
 
     /// The noisy `tables` of a release, in the values of the schema. `people` is the number of people, if it
-    /// is public.
+    /// is public. Rows have no table of the mean of a number that is not scaled by its bounds alone.
     ///
     /// # Errors
     /// Same errors as [`counted_tables`](Self::counted_tables); [`Error::Tables`] if there is no table.
@@ -179,9 +179,17 @@ impl ShippedDesign {
                 counts: table.counts.clone(),
                 deviation: table.deviation,
                 share: table.share,
+                repeats_groups: table.repeats_groups,
             })
         });
-        Ok(NoisyTables::new(people, tables.collect::<Result<_>>()?)?)
+        // Rows have tables of all that was measured. Of a number on another scale, this is not the mean.
+        let is_kept = |table: &Result<NoisyTable>| match table {
+            Err(Error::Records(scumble_records::Error::Schema { .. })) => {
+                self.mechanism().releases() == Releases::Tables
+            }
+            _ => true,
+        };
+        Ok(NoisyTables::new(people, tables.filter(is_kept).collect::<Result<_>>()?)?)
     }
 
     /// Reader of raw records.

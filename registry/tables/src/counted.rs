@@ -90,7 +90,8 @@ impl NoisyTables {
     /// counts, a mean has a narrower interval than from ranges. `None` if the tables do not have them.
     pub fn counted_at_ends(&self, columns: &[&str]) -> Option<Counted> {
         let pooled = self.pooled(columns);
-        Some(pooled.iter().find(|pool| pool.columns.first().is_some_and(has_ends))?.counted(self.people()))
+        let at_ends = pooled.iter().filter(|pool| pool.columns.first().is_some_and(has_ends));
+        Some(at_ends.max_by_key(|pool| pool.sum.len())?.counted(self.people()))
     }
 
     /// Weighted sums of all tables with these columns, one for each set of levels.
@@ -101,6 +102,9 @@ impl NoisyTables {
             else {
                 continue;
             };
+            if table.repeats_groups && !places.contains(&0) {
+                continue; // another table has these counts, with the same noise
+            }
             let (kept, counts, variance) = summed(table, &places);
             // Counts without noise have a weight beyond that of any other.
             let weight = variance.max(1e-200).recip();
@@ -131,8 +135,9 @@ impl Pool {
         let counts = self.sum.iter().map(|count| count / self.weight).collect();
         let variance = if self.weight < 1e199 { self.weight.recip() } else { 0.0 };
         let noisy = Noisy::new(counts, variance, people.map(|people| people as f64));
-        let is_at_ends = self.columns.first().is_some_and(has_ends);
-        Counted { columns: self.columns.clone(), noisy: Noisy { is_at_ends, ..noisy } }
+        let has_squares =
+            self.columns.first().is_some_and(|column| has_ends(column) && column.levels.len() == 3);
+        Counted { columns: self.columns.clone(), noisy: Noisy { has_squares, ..noisy } }
     }
 }
 
@@ -462,8 +467,11 @@ mod tests {
         let labels = ["a", "b"].map(|label| Level::Labels(vec![label.into()])).to_vec();
         let columns = vec![column("pain", ends), column("ward", labels)];
         let people = groups.iter().map(|numbers| numbers.len() as u64).sum();
-        NoisyTables::new(Some(people), vec![NoisyTable { columns, counts, deviation: 0.0, share: 1.0 }])
-            .unwrap()
+        NoisyTables::new(
+            Some(people),
+            vec![NoisyTable { columns, counts, deviation: 0.0, share: 1.0, repeats_groups: false }],
+        )
+        .unwrap()
     }
 
     /// The interval of a population has the variance of the numbers, as from the numbers themselves.
@@ -490,8 +498,46 @@ mod tests {
         assert!(tables.counted(&["ward", "pain"]).is_err(), "ends are no groups");
     }
 
+    /// At two ends, the standard error of a population is at least that of the numbers. Groups that another
+    /// table counts with the same noise are not counted twice.
     #[test]
-    fn ends_come_as_three() {
+    fn two_ends_have_the_mean_and_counts_that_repeat_are_not_pooled() {
+        let column = |name: &str, levels| TableColumn { name: name.into(), unit: String::new(), levels };
+        let ward = column("ward", ["a", "b"].map(|label| Level::Labels(vec![label.into()])).to_vec());
+        let pain = column("pain", [0.0, 10.0].map(|end| Level::End { end }).to_vec());
+        // Two people with the numbers 2 and 6 in the first group, and one with 5 in the second.
+        let ends = NoisyTable {
+            columns: vec![pain, ward.clone()],
+            counts: vec![1.2, 0.5, 0.8, 0.5],
+            deviation: 0.01,
+            share: 0.5,
+            repeats_groups: true,
+        };
+        let wards = NoisyTable {
+            columns: vec![ward],
+            counts: vec![2.0, 1.0],
+            deviation: 0.01,
+            share: 0.5,
+            repeats_groups: false,
+        };
+        let error = |repeats_groups: bool| {
+            let ends = NoisyTable { repeats_groups, ..ends.clone() };
+            let tables = NoisyTables::new(None, vec![wards.clone(), ends]).unwrap();
+            let settings = Settings::default();
+            tables.counted(&["ward"]).unwrap().count(&[Some((0, 0))], settings).unwrap().standard_error
+        };
+        assert_relative_eq!(error(true), 0.01, epsilon = 1e-12);
+        assert!(error(false) < 0.009, "independent counts are averaged");
+        let tables = NoisyTables::new(None, vec![wards.clone(), ends.clone()]).unwrap();
+        let counted = tables.counted_at_ends(&["pain", "ward"]).unwrap();
+        let settings = Settings { population: true, ..Settings::default() };
+        let mean = counted.mean(0, Some((1, 0)), settings).unwrap();
+        assert_relative_eq!(mean.value, 4.0, epsilon = 1e-12);
+        assert!(mean.standard_error > 2f64.sqrt(), "{}", mean.standard_error); // that of 2 and 6
+    }
+
+    #[test]
+    fn ends_come_as_two_or_with_the_middle() {
         let text = |ends: &str| {
             let counts = vec!["1"; ends.split(',').count()].join(",");
             format!(
@@ -501,8 +547,10 @@ mod tests {
         };
         let end = |end: f64| format!("{{\"end\": {end}}}");
         let joined = |ends: &[f64]| ends.iter().map(|at| end(*at)).collect::<Vec<_>>().join(",");
-        assert!(NoisyTables::from_json(&text(&joined(&[0.0, 5.0, 10.0]))).is_ok());
-        for ends in [&[0.0, 10.0][..], &[0.0, 4.0, 10.0], &[10.0, 5.0, 0.0], &[1.0, 1.0, 1.0]] {
+        for ends in [&[0.0, 5.0, 10.0][..], &[0.0, 10.0]] {
+            assert!(NoisyTables::from_json(&text(&joined(ends))).is_ok(), "{ends:?}");
+        }
+        for ends in [&[10.0, 0.0][..], &[0.0], &[0.0, 4.0, 10.0], &[10.0, 5.0, 0.0], &[1.0, 1.0, 1.0]] {
             assert!(NoisyTables::from_json(&text(&joined(ends))).is_err(), "{ends:?}");
         }
     }

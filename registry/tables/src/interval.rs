@@ -10,8 +10,8 @@ pub(crate) struct Noisy {
     pub(crate) counts: Vec<f64>,
     pub(crate) variance: f64,
     pub(crate) has_sum: bool,
-    /// True if the first column has [ends](crate::Level::End) as levels.
-    pub(crate) is_at_ends: bool,
+    /// True if the first column has both [ends](crate::Level::End) and the middle as levels.
+    pub(crate) has_squares: bool,
 }
 
 /// Ratio A/B of two weighted sums of counts.
@@ -27,7 +27,7 @@ impl Noisy {
             let missing = (people - counts.iter().sum::<f64>()) / counts.len() as f64;
             counts.iter_mut().for_each(|count| *count += missing);
         }
-        Self { counts, variance, has_sum: people.is_some(), is_at_ends: false }
+        Self { counts, variance, has_sum: people.is_some(), has_squares: false }
     }
 
     pub(crate) fn sum(&self, weights: &[f64]) -> f64 {
@@ -46,10 +46,11 @@ impl Noisy {
     }
 
     /// Variance of a weighted sum of counts, over the sampling of people from a large population. The weights
-    /// have the mean zero over the people. At ends, the variance is raised by one standard deviation of the
-    /// noise in it, because it may be near zero.
+    /// have the mean zero over the people. At the ends and the middle, the variance is raised by one standard
+    /// deviation of the noise in it, because it may be near zero. At the ends alone, it is an upper bound,
+    /// which people with numbers at the ends reach.
     fn sampling(&self, weights: &[f64]) -> f64 {
-        if !self.is_at_ends {
+        if !self.has_squares {
             let squares = weights.iter().zip(&self.counts);
             return squares.map(|(weight, count)| weight * weight * count.max(0.0)).sum();
         }

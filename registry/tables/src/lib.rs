@@ -20,6 +20,7 @@
 //!         counts: vec![41.0, 12.0, 19.0, 30.0],
 //!         deviation: 2.0,
 //!         share: 1.0,
+//!         repeats_groups: false,
 //!     }],
 //! )?;
 //! let smokers = tables.counted(&["smokes"])?.share(0, 1, None, Settings::default())?;

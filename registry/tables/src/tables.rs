@@ -40,8 +40,12 @@ pub struct NoisyTable {
     pub counts: Vec<f64>,
     /// Standard deviation of the noise of each count.
     pub deviation: f64,
-    /// Fraction of the budget that the table spends: of μ², for μ-Gaussian differential privacy.
+    /// Fraction of the budget that the table spends alone: of μ², for μ-Gaussian differential privacy.
     pub share: f64,
+    /// True if the sums over the [ends](Level::End) of the first column have the same noise as the counts of
+    /// another table.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats_groups: bool,
 }
 
 /// Column of a table, with its levels.
@@ -68,9 +72,10 @@ pub enum Level {
         /// Upper end.
         to: f64,
     },
-    /// A bound of the column, or the middle between both. A table has these three as levels, in ascending
-    /// order. A record with a number at the place x between the bounds, from 0 to 1, counts at them by
-    /// (1 − x)², 2x(1 − x) and x². Their counts have the mean and the variance of the numbers.
+    /// A bound of the column, or the middle between both. A table has the two or all three as levels, in
+    /// ascending order. A record with a number at the place x between the bounds, from 0 to 1, counts at two
+    /// by 1 − x and x, and at three by (1 − x)², 2x(1 − x) and x². The counts at two have the mean of the
+    /// numbers, and those at three also their variance.
     End {
         /// The bound, or the middle.
         end: f64,
@@ -196,6 +201,7 @@ impl NoisyTable {
         let cells = self.shape().iter().try_fold(1_usize, |all, levels| all.checked_mul(*levels));
         let is_twice = |(at, column): (usize, &TableColumn)| self.place(&column.name) != Some(at);
         let is_sound = |levels: &[Level]| match levels {
+            [Level::End { end: lower }, Level::End { end: upper }] => lower < upper,
             [Level::End { end: lower }, Level::End { end: middle }, Level::End { end: upper }] => {
                 lower < upper && (lower + (upper - lower) / 2.0 - middle).abs() <= 1e-9 * (upper - lower)
             }

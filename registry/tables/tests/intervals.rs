@@ -24,7 +24,8 @@ fn columns() -> Vec<TableColumn> {
 }
 
 fn tables(counts: Vec<Vec<f64>>, deviation: f64, people: Option<u64>) -> NoisyTables {
-    let table = |counts| NoisyTable { columns: columns(), counts, deviation, share: 0.5 };
+    let table =
+        |counts| NoisyTable { columns: columns(), counts, deviation, share: 0.5, repeats_groups: false };
     NoisyTables::new(people, counts.into_iter().map(table).collect()).unwrap()
 }
 

@@ -146,8 +146,8 @@ fn seeded(design: &Design, table: &Table, seed: u64) -> Result<Release> {
 
 /// Returns whether a release consists of records, and therefore has a noise-free view (the output of the
 /// mechanism without its noise). Reports, tables and models have no such view.
-fn has_view(release: &Release) -> bool {
-    let is_of_tables = release.counted_tables.is_empty() && !release.noisy_tables.is_empty();
+fn has_view(design: &Design, release: &Release) -> bool {
+    let is_of_tables = design.mechanism().releases() == Releases::Tables;
     release.collector().is_none() && release.key.model().is_none() && !is_of_tables
 }
 
@@ -397,7 +397,7 @@ fn keeps_shape(subject: &Subject) -> Verdict {
         require(rows == released, || format!("{rows} records became {released}"))?;
         local.layout().check(&release.table).map_err(text)?;
     }
-    require(!has_view(&release) || view.columns() == release.table.columns(), || {
+    require(!has_view(&subject.design, &release) || view.columns() == release.table.columns(), || {
         "the noise-free view has other columns than the release".into()
     })?;
     let widths: usize = release.noise.features.iter().map(|distribution| distribution.width()).sum();
@@ -605,7 +605,7 @@ fn is_noise_free_at_infinity(subject: &Subject) -> Verdict {
             let (release, view) = with_view(&design, &subject.example.table)?;
             // A report without noise still depends on a randomly chosen question. Synthetic rows do not
             // belong to records, so they cannot equal the view of a record.
-            let has_view = has_view(&release) && !is_synthetic(&design);
+            let has_view = has_view(&design, &release) && !is_synthetic(&design);
             require(!has_view || release.table == view, || "the release is not the view".into())?;
         }
     }
@@ -636,7 +636,7 @@ fn approaches_noise_free_view(subject: &Subject) -> Verdict {
         return require(off < 2e-5, || format!("at ε = 2^40 its statistics are off by {off}"));
     }
     let (release, mut view) = with_view(&design, &subject.example.table)?;
-    if !has_view(&release) {
+    if !has_view(&design, &release) {
         return Ok(());
     }
     if is_synthetic(&design) {

@@ -87,10 +87,17 @@ impl FromTables {
                  --population, they count the sampling too."
             }
         };
-        let means = match self.evenly {
-            true => "A mean assumes that numbers are spread evenly within each level.",
-            false => "The interval of a mean covers all positions of the numbers within their levels.",
+        // A mean that was measured does not depend on positions in levels.
+        let is_of_levels = |line: &Line| {
+            line.what.contains("mean") && tables.counted_at_ends(&[line.column.as_str()]).is_none()
         };
-        print(&format!("{}\n\n{of}\n{means}", shown(lines, confidence)))
+        let means = match (lines.iter().any(is_of_levels), self.evenly) {
+            (false, _) => "",
+            (true, true) => "\nA mean assumes that numbers are spread evenly within each level.",
+            (true, false) => {
+                "\nThe interval of a mean covers all positions of the numbers within their levels."
+            }
+        };
+        print(&format!("{}\n\n{of}{means}", shown(lines, confidence)))
     }
 }

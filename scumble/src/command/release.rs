@@ -12,17 +12,17 @@ use super::{
 use crate::core::levels::CountedTable;
 use crate::core::{
     CuratorMechanism, Designed, Drawing, Guarantee, Horizon, Key, LocalMechanism, Noise, NoiseDistribution,
-    Outcome, PeriodTables, Randomness, Registry, Release, Releases, interrupt,
+    Outcome, Randomness, Registry, Release, Releases, interrupt,
 };
 use crate::custody::{
     self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, PeriodState, Readable,
-    ShippedDesign, admit, is_in_same_folder,
+    ReleasedPeriod, ShippedDesign, admit, is_in_same_folder,
 };
 use crate::noise::{Fingerprint, RecordDigest};
 #[cfg(feature = "evaluation")]
 use crate::page::ReleasePage;
 use crate::parquet::is_standard;
-use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, People, Reader, Values, read_text, stream};
+use crate::records::{self, Clipped, Decoder, Input, OutOfBounds, People, Reader, Values, stream};
 use crate::tables::{NoisyTable, NoisyTables};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -140,49 +140,25 @@ impl From<ValuesArgument> for Values {
     }
 }
 
-/// Periods for which the guarantee of a mechanism holds together.
-fn horizon(mechanism: &Designed) -> Option<Horizon> {
-    match mechanism {
-        Designed::Local(_) => None,
-        Designed::Curator(curator) => curator.horizon(),
+impl ReleaseArguments {
+    /// Ledger to charge, with the data set's name in it.
+    fn account(&self) -> Option<(Ledger, &str)> {
+        Some((Ledger::at(self.ledger.as_deref()?), self.dataset.as_deref()?))
     }
 }
 
 /// Reads the state of the period before, of a design with a horizon.
-///
-/// # Errors
-/// Returns an error if the period is not the next one, if its state is missing, or if the file of the state
-/// exists before the first period.
 fn state_before(
     design: &ShippedDesign,
     arguments: &ReleaseArguments,
 ) -> Result<Option<PeriodState>, Failure> {
     let (Some(period), Some(file)) = (arguments.period, &arguments.state) else { return Ok(None) };
-    let name = file.display().to_string();
-    let state = match (file.exists(), period) {
-        (false, 1) => PeriodState::begin(design)?,
-        (false, _) => {
-            return Err(format!(
-                "{name}: the state of period {} is missing; without it, no further period can be released",
-                period.saturating_sub(1)
-            )
-            .into());
-        }
-        (true, _) => {
-            let text = read_text(file, LONGEST_STATE)?;
-            PeriodState::load(&text, &arguments.passphrase.read()?, design, &name)?
-        }
-    };
-    state.check_next(period, &name)?;
-    Ok(Some(state))
+    Ok(Some(PeriodState::before(design, period, file, &arguments.passphrase.read()?)?))
 }
 
-/// Upper bound on the size of a file of state, in bytes.
-const LONGEST_STATE: u64 = 4 << 30;
-
 /// Error for `--tables` with a mechanism that has none.
-const NO_TABLES: &str = "--tables: this mechanism counts no noisy tables; adaptive-marginals, mst and \
-                         noisy-marginals do";
+const NO_TABLES: &str = "--tables: this mechanism counts no noisy tables; adaptive-marginals, mst, \
+                         noisy-marginals and noisy-moments do";
 
 /// Output files of a release, each under a temporary name.
 struct Outputs {
@@ -218,8 +194,8 @@ struct Done {
     key: Option<Key>,
     /// Noisy tables, if they are requested.
     tables: Option<NoisyTables>,
-    /// State after this period of a horizon, and the tables of the period alone.
-    period: Option<(PeriodState, NoisyTables)>,
+    /// Released period of a horizon.
+    period: Option<ReleasedPeriod>,
 }
 
 impl Done {
@@ -284,10 +260,8 @@ pub(super) fn release(
     let is_charged = work.is_charged;
     let done = done.and_then(|done| {
         outputs.commit(arguments, &design, &done, view_on_card.as_deref())?;
-        if let (Some(ledger), Some(dataset), Some((state, _))) =
-            (&arguments.ledger, &arguments.dataset, &done.period)
-        {
-            Ledger::at(ledger).note_period(dataset, (state.series(), state.period()))?;
+        if let (Some((ledger, dataset)), Some(period)) = (arguments.account(), &done.period) {
+            period.note((&ledger, dataset))?;
         }
         Ok(done)
     });
@@ -385,7 +359,7 @@ fn check_places(arguments: &ReleaseArguments, mechanism: &Designed) -> Result<()
     if arguments.tables.is_some() && !matches!(mechanism.releases(), Releases::Synthetic { .. }) {
         return Err(NO_TABLES.into());
     }
-    match (horizon(mechanism), arguments.period) {
+    match (mechanism.horizon(), arguments.period) {
         (Some(horizon), None) => {
             return Err(format!(
                 "the design has a horizon of {} periods: give the number of the period (--period) and a file \
@@ -497,11 +471,11 @@ impl Outputs {
             };
             file.finish(text.as_bytes())?;
         }
-        if let (Some((file, passphrase)), Some((state, _))) = (self.state, &done.period) {
-            file.finish(state.save(&passphrase)?.as_bytes())?;
+        if let (Some((file, passphrase)), Some(period)) = (self.state, &done.period) {
+            period.save_state(file, &passphrase)?;
         }
-        if let (Some(file), Some((_, tables))) = (self.of_period, &done.period) {
-            file.finish((serde_json::to_string(tables)? + "\n").as_bytes())?;
+        if let (Some(file), Some(period)) = (self.of_period, &done.period) {
+            file.finish((serde_json::to_string(&period.alone)? + "\n").as_bytes())?;
         }
         if let (Some(file), Some(tables)) = (self.tables, &done.tables) {
             file.finish((serde_json::to_string(tables)? + "\n").as_bytes())?;
@@ -567,17 +541,18 @@ impl Work<'_> {
         }
         self.check_readable_twice("a column of ids in the schema")?;
         let rows = self.arguments.reading.open(&self.arguments.input)?;
-        let most = horizon(self.design.mechanism()).map_or(0, |horizon| horizon.periods_per_person);
-        let is_admitted = |id: &[u8; 16]| self.state.as_ref().is_none_or(|state| state.admits(id, most));
+        let is_admitted =
+            |id: &[u8; 16]| self.state.as_ref().is_none_or(|state| state.admits(id, self.design));
         self.people = self.design.people(rows, randomness, is_admitted, |bytes| self.go_on(bytes))?;
         if let Some((people, (rows, used))) =
             self.people.as_ref().map(|people| (people.ids().len(), people.rows()))
             && used < rows
         {
-            let recurring = match most {
-                0 => String::new(),
-                most => format!("; people with records in {most} earlier periods do not count"),
+            let recurring = |horizon: Horizon| {
+                let most = horizon.periods_per_person;
+                format!("; people with records in {most} earlier periods do not count")
             };
+            let recurring = self.design.mechanism().horizon().map(recurring).unwrap_or_default();
             complain(&format!(
                 "{} of {rows} rows are left out: at most {} of each of {people} people count ({:?} in the \
                  schema){recurring}",
@@ -620,8 +595,8 @@ impl Work<'_> {
         let Some(file) = &self.arguments.ticket else { return Err("there is no ticket".into()) };
         self.check_readable_twice("--ticket")?;
         let checked = stream::check_ids(&mut self.reader()?, |_, _| (), |bytes| self.go_on(bytes))?;
-        let ledger = self.arguments.ledger.as_deref().map(Ledger::at);
-        let payer = ledger.as_ref().zip(self.arguments.dataset.as_deref());
+        let account = self.arguments.account();
+        let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
         let id = self.id()?;
         let admitted = admit(self.design, &checked.fingerprint, None, file, id, payer, &self.origin())?;
         let Admitted { ticket, guarantee, is_charged } = admitted;
@@ -651,9 +626,15 @@ impl Work<'_> {
         let kept = stream::Accumulated::read(curator.start(), &mut reader, |bytes| self.go_on(bytes))?;
         let clipped = kept.clipped.clone();
         self.rows = kept.records;
-        if let (Some(state), Some(period)) = (self.state.take(), self.arguments.period) {
-            let made = kept.into_accumulator().release_period(state.mechanism(), &mut randomness)?;
-            return self.write_period(state, period, made, clipped, outputs);
+        if let Some(state) = self.state.take() {
+            let people = self.people.as_deref();
+            let records = (kept.into_accumulator(), people);
+            let (account, what) = (self.arguments.account(), self.origin());
+            let payer = account.as_ref().map(|(ledger, dataset)| (ledger, *dataset));
+            let made = state.release(self.design, records, &mut randomness, payer, &what)?;
+            self.is_charged = payer.is_some();
+            let (guarantee, totals) = (made.guarantee.clone(), made.totals.clone());
+            return self.done_with_tables(guarantee, totals, Some(made), clipped, outputs);
         }
         let outcome = kept.release(&mut randomness)?.of_people(curator.records_per_person());
         self.go_on(0)?;
@@ -778,33 +759,11 @@ impl Work<'_> {
         self.done_with_tables(release.guarantee, tables, None, clipped, outputs)
     }
 
-    /// Charges the ledger for a period of a horizon, and writes its tables.
-    fn write_period(
-        &mut self,
-        state: PeriodState,
-        period: usize,
-        made: PeriodTables,
-        clipped: Vec<Clipped>,
-        outputs: &mut Outputs,
-    ) -> Result<Done, Failure> {
-        let guarantee = made.guarantee.of_people(self.design.mechanism().records_per_person());
-        let tables = self.design.noisy_tables(&made.totals, None)?;
-        let alone = self.design.noisy_tables(&made.alone, None)?;
-        if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
-            let (target, of) = (self.design.records()?.target.as_deref(), (state.series(), period));
-            Ledger::at(ledger).charge_period(dataset, &guarantee, target, &self.origin(), of)?;
-            self.is_charged = true;
-        }
-        let people = self.people.clone();
-        let state = state.after(people.iter().flat_map(|people| people.ids()), made.state);
-        self.done_with_tables(guarantee, tables, Some((state, alone)), clipped, outputs)
-    }
-
     fn done_with_tables(
         &self,
         guarantee: Guarantee,
         tables: NoisyTables,
-        period: Option<(PeriodState, NoisyTables)>,
+        period: Option<ReleasedPeriod>,
         clipped: Vec<Clipped>,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
@@ -898,9 +857,9 @@ impl Work<'_> {
 
     /// Charges the ledger, before the first released byte is written anywhere.
     fn charge(&mut self, guarantee: &Guarantee) -> Result<(), Failure> {
-        if let (Some(ledger), Some(dataset)) = (&self.arguments.ledger, &self.arguments.dataset) {
+        if let Some((ledger, dataset)) = self.arguments.account() {
             let target = self.design.records()?.target.as_deref();
-            Ledger::at(ledger).charge_release(dataset, guarantee, target, &self.origin())?;
+            ledger.charge_release(dataset, guarantee, target, &self.origin())?;
             self.is_charged = true;
         }
         Ok(())

@@ -90,7 +90,7 @@ fn heading(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
         (count, true) => format!("; {count} volunteers without labels"),
     };
     let people = match comparison.data.domain.records_per_person() {
-        Some(most) => format!("people released, at most {most} records of each"),
+        Some(most) => format!("people protected, at most {most} records of each"),
         None => "records released".into(),
     };
     format!(

@@ -187,6 +187,41 @@ fn groups_are_compared_with_intervals() {
     assert!(width(&wide) > width(&narrow));
 }
 
+/// Moments give the counts of levels and the means of numbers that are scaled by their bounds, also by group.
+/// There are none of a number on a logarithmic scale.
+#[test]
+fn moments_are_tables_of_levels_and_means() {
+    let files = Files::new();
+    people(&files);
+    let schema = files.read("people.toml");
+    files.write("people.toml", schema.replace("upper = 2.0", "upper = 2.0, scale = \"log\""));
+    let design = "design noisy-moments --schema people.toml --output design.json --force --delta 1e-6";
+    files.run(&format!("{design} --epsilon inf"));
+    files.run(RELEASE);
+    let found = files.json("estimate --tables tables.json --by smokes --json");
+    let mean = |of: &Value, group: Option<&str>| {
+        let lines = of["estimates"].as_array().unwrap();
+        let is_mean = |line: &&Value| line["of"] == "mean" && line["group"].as_str() == group;
+        number(&lines.iter().find(|line| line["column"] == "age" && is_mean(line)).unwrap()["value"])
+    };
+    let ages = |smokes: bool| {
+        let ages: Vec<f64> = records().filter(|person| person.4 == smokes).map(|person| person.0).collect();
+        ages.iter().sum::<f64>() / ages.len() as f64
+    };
+    for (group, smokes) in [("true", true), ("false", false)] {
+        assert_relative_eq!(mean(&found, Some(group)), ages(smokes), epsilon = 1e-4);
+    }
+    let all = files.json("estimate --tables tables.json --json");
+    assert_relative_eq!(mean(&all, None), 49.5, epsilon = 1e-4);
+    let columns: Vec<&Value> =
+        all["estimates"].as_array().unwrap().iter().map(|line| &line["column"]).collect();
+    assert!(columns.contains(&&json!("smokes")) && !columns.contains(&&json!("size")), "{columns:?}");
+    files.run(&format!("{design} --epsilon 1"));
+    files.run(RELEASE);
+    let shown = files.run("estimate --tables tables.json --column age");
+    assert!(shown.contains("mean") && !shown.contains("within their levels"), "{shown}");
+}
+
 #[test]
 fn what_has_no_tables_or_what_they_do_not_say_is_refused() {
     let files = Files::new();
@@ -204,7 +239,7 @@ fn what_has_no_tables_or_what_they_do_not_say_is_refused() {
     }
     let refused = files.refuses("estimate --tables people.csv");
     assert!(refused.contains("people.csv: it holds no noisy tables"), "{refused}");
-    for design in ["direct --epsilon 1", "noisy-moments --epsilon 1 --delta 1e-6"] {
+    for design in ["direct --epsilon 1", "gaussian --epsilon 1 --delta 1e-6"] {
         files.run(&format!("design {design} --schema people.toml --output other.json --force"));
         let line =
             "release --design other.json --input people.csv --output other.csv --tables other-tables.json";

@@ -14,8 +14,11 @@ pub struct CountedTable {
     pub counts: Vec<f64>,
     /// Standard deviation of the noise of each count.
     pub deviation: f64,
-    /// Fraction of the budget that the table spends: of μ², for μ-Gaussian differential privacy.
+    /// Fraction of the budget that the table spends alone: of μ², for μ-Gaussian differential privacy.
     pub share: f64,
+    /// True if the sums over the [ends](CountedLevel::End) of the first column have the same noise as the
+    /// counts of another table.
+    pub repeats_groups: bool,
 }
 
 /// Values that a table counts as one level.
@@ -25,9 +28,9 @@ pub enum CountedLevel {
     Numbers(Vec<[f64; 2]>),
     /// These levels of a category, counted from 0.
     Levels(Vec<usize>),
-    /// A bound of a number, or the middle between its bounds, in the unit of the flat domain. A table has
-    /// these three as levels, in ascending order. A record with a number at the place x between the bounds,
-    /// from 0 to 1, counts by (1 − x)², 2x(1 − x) and x².
+    /// A bound of a number, or the middle between its bounds, in the unit of the flat domain. A table has the
+    /// two or all three as levels, in ascending order. A record with a number at the place x between the
+    /// bounds, from 0 to 1, counts by 1 − x and x, or by (1 − x)², 2x(1 − x) and x².
     End(f64),
 }
 

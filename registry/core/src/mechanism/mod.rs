@@ -339,6 +339,14 @@ impl Designed {
         .of_people(self.records_per_person())
     }
 
+    /// Periods for which the guarantee of a curator's mechanism holds together.
+    pub fn horizon(&self) -> Option<Horizon> {
+        match self {
+            Self::Local(_) => None,
+            Self::Curator(mechanism) => mechanism.horizon(),
+        }
+    }
+
     /// Largest number of records of a person that a release uses. `None` if each record is a person's only
     /// one. Of people with several, a local mechanism uses one.
     pub fn records_per_person(&self) -> Option<u16> {
