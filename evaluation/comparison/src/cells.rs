@@ -111,13 +111,42 @@ impl Entered<'_> {
         {
             return Ok(None);
         }
-        let designed = self.design(self.candidate, local)?;
-        if designed.mechanism().guarantee().shuffled(shuffled.people, shuffled.delta).is_err() {
+        let (local, designed) = self.designed_for_shuffler(epsilon, local)?;
+        if designed.mechanism().shuffled(shuffled.people, shuffled.delta).is_err() {
             return Ok(None);
         }
         let mut cell = self.cell(self.candidate, local, designed, Some(shuffled))?;
         cell.parameters[SHUFFLED] = true.into();
         Ok(Some(Cell { epsilon: Some(epsilon), ..cell }))
+    }
+
+    /// Design with the central ε `epsilon` after shuffling, and its local ε: at least `local`, which suffices
+    /// for any mechanism. The bound of the mechanism itself may allow more. It depends on the local ε, so a
+    /// few designs are tried.
+    fn designed_for_shuffler(&self, epsilon: f64, local: f64) -> Result<(f64, Design)> {
+        const TRIES: usize = 4;
+        let levels = |design: &Design| match design.mechanism() {
+            Designed::Local(mechanism) => mechanism.shuffled_levels(),
+            Designed::Curator(_) => None,
+        };
+        let mut best = (local, self.design(self.candidate, local)?);
+        let mut least = f64::INFINITY;
+        for _ in 0..TRIES {
+            let Some(own) = levels(&best.1) else { break };
+            least = least.min(own);
+            let larger = self.comparison.local_epsilon(epsilon, Some(least))?.filter(|local| *local > best.0);
+            let Some(larger) = larger else { break };
+            let design = self.design(self.candidate, larger)?;
+            match levels(&design) {
+                Some(own) if own >= least => {
+                    best = (larger, design);
+                    least = f64::INFINITY; // the next bound is that of this design
+                }
+                Some(own) => least = own, // its oracle has fewer levels
+                None => break,
+            }
+        }
+        Ok(best)
     }
 
     /// Cell of the option `chosen`, which was designed at `epsilon`, with or without shuffled reports.

@@ -195,10 +195,9 @@ impl Cell {
     /// Guarantee of a release of `released` records. It includes the answers of people in private validation,
     /// and excludes volunteers on whose records the mechanism's parameters were chosen.
     fn guarantee(&self, released: usize, tuned_model: Option<&Tuned>) -> Result<Guarantee> {
-        let release = self.mechanism().guarantee_of(released);
         let release = match self.shuffled {
-            Some(Shuffled { people, delta }) => release.shuffled(people, delta)?,
-            None => release,
+            Some(Shuffled { people, delta }) => self.mechanism().shuffled(people, delta)?,
+            None => self.mechanism().guarantee_of(released),
         };
         let release = if self.tuned.is_some() { chosen_by_volunteers(release) } else { release };
         let is_asked = |tuned: &Tuned| tuned.on == TunedOn::PrivateValidation;

@@ -31,25 +31,31 @@ impl Comparison {
     pub(super) fn shuffled_epsilons(&self) -> Result<Vec<(f64, f64)>> {
         let Shuffled { people, delta } = self.shuffled();
         // Answers in private validation are not shuffled.
-        if !self.shuffler || self.splitting.validation > 0.0 || ShuffledDp::new(1.0, people, delta).is_err() {
+        let none = self.splitting.validation > 0.0 || ShuffledDp::new(1.0, people, delta, None).is_err();
+        if !self.shuffler || none {
             return Ok(vec![]);
         }
-        let leaves = |steps: u32| -> Result<f64> {
-            Ok(ShuffledDp::new(f64::from(steps) / DECIMALS, people, delta)?.epsilon)
-        };
         let finite = self.epsilons.iter().copied().filter(|epsilon| epsilon.is_finite());
-        let mut found = vec![];
-        for epsilon in finite {
-            let (mut low, mut high) = (0, (LARGEST * DECIMALS) as u32);
-            while high - low > 1 {
-                let middle = low.midpoint(high);
-                if leaves(middle)? <= epsilon { low = middle } else { high = middle }
-            }
-            if low > 0 {
-                found.push((epsilon, f64::from(low) / DECIMALS));
-            }
+        let local = |epsilon: f64| Ok(self.local_epsilon(epsilon, None)?.map(|local| (epsilon, local)));
+        finite.filter_map(|epsilon| local(epsilon).transpose()).collect()
+    }
+
+    /// Largest local ε, to three decimals, for which shuffled reports satisfy the budget `epsilon`, by any
+    /// mechanism or by one with [these levels](scumble_core::LocalMechanism::shuffled_levels). `None` if it
+    /// rounds to zero.
+    pub(super) fn local_epsilon(&self, epsilon: f64, levels: Option<f64>) -> Result<Option<f64>> {
+        let Shuffled { people, delta } = self.shuffled();
+        let local = |steps: u32| f64::from(steps) / DECIMALS;
+        let (mut low, mut high) = (0, (LARGEST * DECIMALS) as u32);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            let holds = ShuffledDp::holds(epsilon, (local(middle), people, delta), levels)?;
+            if holds { low = middle } else { high = middle }
         }
-        Ok(found)
+        while low > 0 && ShuffledDp::new(local(low), people, delta, levels)?.epsilon > epsilon {
+            low -= 1; // by the last digits of a bound
+        }
+        Ok((low > 0).then(|| local(low)))
     }
 }
 
@@ -67,12 +73,16 @@ mod tests {
         let found = shuffled.shuffled_epsilons().unwrap();
         assert_eq!(found.len(), 2);
         for (epsilon, local) in found {
-            let leaves = |local: f64| ShuffledDp::new(local, 1279, 1e-6).unwrap().epsilon;
+            let leaves = |local: f64| ShuffledDp::new(local, 1279, 1e-6, None).unwrap().epsilon;
             assert!(
                 local > epsilon && leaves(local) <= epsilon && leaves(local + 0.001) > epsilon,
                 "{epsilon}: {local}"
             );
         }
+        let any = shuffled.local_epsilon(0.5, None).unwrap().unwrap();
+        let more = shuffled.local_epsilon(0.5, Some(16.0)).unwrap().unwrap();
+        let leaves = |local: f64| ShuffledDp::new(local, 1279, 1e-6, Some(16.0)).unwrap().epsilon;
+        assert!(more > any + 0.3 && leaves(more) <= 0.5 && leaves(more + 0.001) > 0.5, "{any} {more}");
         let splitting = Splitting { validation: 0.2, ..Splitting::random(0.2) };
         assert!(Comparison { splitting, ..shuffled.clone() }.shuffled_epsilons().unwrap().is_empty());
         assert!(Comparison { delta: 0.0, ..shuffled }.shuffled_epsilons().unwrap().is_empty());

@@ -15,6 +15,7 @@ mod page;
 mod pivot;
 mod release;
 pub mod suite;
+pub mod trade_off;
 mod verdict;
 mod words;
 

@@ -2,6 +2,7 @@
 
 use crate::cards::terms;
 use crate::functions;
+use crate::trade_off::{self, TradeOff};
 use crate::words::grouped;
 use crate::written;
 use jiff::Timestamp;
@@ -86,6 +87,7 @@ impl ReleasePage<'_> {
                     @if let Some(sha256) = file { dt { "released file" } dd.digest { "SHA-256 " (sha256) } }
                     dt { "made by" } dd { "scumble " (env!("CARGO_PKG_VERSION")) }
                 }
+                (trade_off::figure(&TradeOff::of_guarantee(guarantee)))
                 @if let Some(model) = model { (functions::charts(model)) }
                 div.signature { @for line in ["name", "date", "signature"] { p { (line) } } }
             }

@@ -263,10 +263,13 @@ impl CuratorMechanism for TableCurator {
             return Guarantee { discloses, ..Guarantee::default() };
         }
         let claim = |epsilon, neighbours| CentralDp::new(epsilon, budget.delta(), neighbours);
+        let profile = self.noise.as_deref().and_then(|noise| spent(noise, *neighbours, &self.state.domain));
         let own = claim(budget.epsilon(), *neighbours);
+        let own = profile.map_or(own.clone(), |profile| own.along(profile));
         let noise = self.noise.iter().filter(|_| *neighbours == Neighbours::AddOrRemoveOne);
         let replaced = noise.filter_map(|noise| spent(noise, Neighbours::ReplaceOne, &self.state.domain));
-        let replaced = replaced.map(|spent| claim(spent.epsilon(budget.delta()), Neighbours::ReplaceOne));
+        let replaced =
+            replaced.map(|spent| claim(spent.epsilon(budget.delta()), Neighbours::ReplaceOne).along(spent));
         let over_time = match horizon {
             Some(Horizon { is_correlated: true, .. }) => {
                 "; the answers of all periods are one Gaussian mechanism with the ℓ₂ sensitivity of the \

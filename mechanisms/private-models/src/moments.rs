@@ -121,7 +121,8 @@ impl NoisyMoments {
         let (budget, neighbours) = (spent(self.state.budget)?, self.state.neighbours);
         let dim = self.products.len();
         let noise = SumNoise::calibrated(dim, self.sensitivity(neighbours), budget)?;
-        self.claims = vec![CentralDp::new(budget.epsilon(), budget.delta(), neighbours)];
+        self.claims =
+            vec![CentralDp::new(budget.epsilon(), budget.delta(), neighbours).along(noise.profile())];
         if neighbours == Neighbours::AddOrRemoveOne {
             let replace_sensitivity = self.sensitivity(Neighbours::ReplaceOne);
             let epsilon = noise.epsilon(dim, replace_sensitivity, budget.delta())?;

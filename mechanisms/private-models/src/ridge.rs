@@ -260,11 +260,12 @@ impl CuratorMechanism for PrivateRidge {
 
     fn guarantee(&self) -> Guarantee {
         let Ok(budget) = spent(self.state.budget) else { return Guarantee::nothing(&self.state.domain) };
-        if self.noise.is_none() {
+        let Some([least, features, target]) = &self.noise else {
             let discloses = vec!["the model trained on all records, without noise".into()];
             return Guarantee { discloses, ..Guarantee::default() };
-        }
-        let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne);
+        };
+        let profile = least.profile().with(&features.profile()).with(&target.profile());
+        let dp = CentralDp::new(budget.epsilon(), budget.delta(), Neighbours::ReplaceOne).along(profile);
         let theorem = "XᵀX, Xᵀy and the smallest eigenvalue of XᵀX with discrete Gaussian noise (Wang 2018, \
                        Algorithm 2; Canonne, Kamath and Steinke 2020): for records with ‖x‖² ≤ T, neighbours \
                        lie T, 2√T and T apart (guide/equations/noisy-moments.md), and the three compose by \

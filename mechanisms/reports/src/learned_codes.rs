@@ -261,6 +261,10 @@ impl LocalMechanism for LearnedCodes {
         Ok(self.questions.point(std::iter::once(code), label))
     }
 
+    fn shuffled_levels(&self) -> Option<f64> {
+        self.questions.shuffled_levels(self.state.epsilon)
+    }
+
     answered_by!(questions);
 }
 

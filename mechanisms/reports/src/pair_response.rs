@@ -230,6 +230,10 @@ impl LocalMechanism for PairResponse {
         Ok(self.questions.point(own, self.label.level(&record)))
     }
 
+    fn shuffled_levels(&self) -> Option<f64> {
+        self.questions.shuffled_levels(self.state.epsilon)
+    }
+
     answered_by!(questions);
 }
 

@@ -84,6 +84,20 @@ impl Questions {
         &self.oracles
     }
 
+    /// Number of levels of randomised response that has, through a shuffler, the privacy of reports at this ε
+    /// (`scumble_accounting::shuffle`). `None` if an answer may support more than half of the levels.
+    pub(crate) fn shuffled_levels(&self, epsilon: f64) -> Option<f64> {
+        let (mut above, mut below) = (0.0, 0.0);
+        for oracle in &self.oracles {
+            let levels = oracle.shuffled_levels()?;
+            // γⱼ = sum of the common part, and a share of 1/levels of it, with e^ε₀ in both denominators.
+            let odds = 1.0 + (levels - 1.0) * (-epsilon).exp();
+            above += levels / odds;
+            below += 1.0 / odds;
+        }
+        (below > 0.0).then(|| (above / below).max(2.0))
+    }
+
     /// Names of the oracles in use.
     pub(crate) fn kinds(&self) -> String {
         let mut kinds: Vec<String> = self.oracles.iter().map(|oracle| oracle.kind().to_string()).collect();

@@ -176,6 +176,9 @@ pub struct CentralDp {
     pub delta: f64,
     /// Neighbouring relation of data sets.
     pub neighbours: Neighbours,
+    /// Privacy profile δ(ε), if more than one point of it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<PrivacyProfile>,
 }
 
 /// Differential privacy of a shuffler's output: the inequality of [`CentralDp`] for the reports of `people`
@@ -201,7 +204,12 @@ pub struct ShuffledDp {
 impl CentralDp {
     /// Creates a claim (ε, δ) for this neighbouring relation.
     pub fn new(epsilon: f64, delta: f64, neighbours: Neighbours) -> Self {
-        Self { epsilon, delta, neighbours }
+        Self { epsilon, delta, neighbours, profile: None }
+    }
+
+    /// Same claim with the privacy profile on which its point (ε, δ) lies.
+    pub fn along(self, profile: PrivacyProfile) -> Self {
+        Self { profile: Some(profile), ..self }
     }
 }
 

@@ -76,6 +76,7 @@ mod shuffled;
 pub mod size;
 mod table;
 pub mod text;
+mod trade_off;
 
 pub use brief::{Brief, DifferentiableTask, Task, Volunteers};
 pub use budget::{Budget, check_delta, check_epsilon, sum_up};

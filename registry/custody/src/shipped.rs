@@ -77,19 +77,19 @@ impl ShippedDesign {
     ///
     /// # Errors
     /// [`Error::Shape`](scumble_core::Error::Shape) for a curator's design; same errors as
-    /// [`Guarantee::shuffled`].
+    /// [`Designed::shuffled`].
     pub fn through_shuffler(self, people: u64, delta: f64) -> Result<Self> {
         self.design.local()?;
-        self.mechanism().guarantee().shuffled(people, delta)?;
+        self.mechanism().shuffled(people, delta)?;
         Ok(Self { shuffled: Some(Shuffled { people, delta }), ..self })
     }
 
     /// Guarantee of the design: the guarantee of its mechanism, and the claim for a shuffler if there is one.
     pub fn guarantee(&self) -> Guarantee {
-        let own = self.mechanism().guarantee();
+        let mechanism = self.mechanism();
         let shuffled =
-            self.shuffled.and_then(|Shuffled { people, delta }| own.clone().shuffled(people, delta).ok());
-        shuffled.unwrap_or(own)
+            self.shuffled.and_then(|Shuffled { people, delta }| mechanism.shuffled(people, delta).ok());
+        shuffled.unwrap_or_else(|| mechanism.guarantee())
     }
 
     /// The design without the description of raw records.

@@ -2,16 +2,21 @@
 
 mod compose;
 
+use super::trade_off::{Curve, Named};
 use super::{Failure, print, print_json, spinning};
 use crate::accounting::calibrate::{self, Target};
 use crate::accounting::loss::Bounds;
 use crate::accounting::multiplicative::{ColumnDistribution, Deltas, Private, Release};
 use crate::accounting::pac::{self, Setting};
 use crate::accounting::shuffle::Shuffle;
-use crate::accounting::{Neighbours, Run, Sampling, ceiling, gaussian, loss, mutual_information, renyi};
-use crate::core::number;
+use crate::accounting::{
+    self, Neighbours, Run, Sampling, ceiling, gaussian, loss, mutual_information, renyi, trade_off,
+};
+use crate::core::{Designed, Registry, Unit, number};
+use crate::custody::ShippedDesign;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +27,7 @@ Examples:
 const GAUSSIAN_EXAMPLES: &str = "\
 Examples:
   scumble account gaussian --epsilon 1 --delta 1e-5 --sensitivity 1
-  scumble account gaussian --sigma 4 --delta 1e-5 --sensitivity 1";
+  scumble account gaussian --sigma 4 --delta 1e-5 --sensitivity 1 --curve curve.svg";
 
 const DP_SGD_EXAMPLES: &str = "\
 Examples:
@@ -34,7 +39,8 @@ Examples:
 const SHUFFLE_EXAMPLES: &str = "\
 Examples:
   scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6
-  scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6 --levels 4";
+  scumble account shuffle --epsilon-local 1 --people 10000 --delta 1e-6 --levels 4
+  scumble account shuffle --design design.json --people 10000 --delta 1e-6";
 
 const LAPLACE_ACCURACY_EXAMPLES: &str = "\
 Examples:
@@ -107,6 +113,8 @@ pub(super) struct GaussianArguments {
     /// The standard deviation of the noise.
     #[arg(long, value_parser = number::parse, value_name = "SIGMA", allow_hyphen_values = true)]
     sigma: Option<f64>,
+    #[command(flatten)]
+    curve: Curve,
 }
 
 #[derive(Args)]
@@ -142,7 +150,12 @@ pub(super) struct DpSgdArguments {
 pub(super) struct ShuffleArguments {
     /// Local ε of a report, in nats, at δ = 0.
     #[arg(long, value_parser = number::parse, value_name = "E", allow_hyphen_values = true)]
-    epsilon_local: f64,
+    #[arg(required_unless_present = "design")]
+    epsilon_local: Option<f64>,
+    /// Design of the reports, in place of their local ε. The bound is that of its mechanism, where one is
+    /// proven.
+    #[arg(long, value_name = "DESIGN.json", conflicts_with_all = ["epsilon_local", "levels"])]
+    design: Option<PathBuf>,
     /// Minimum number of people who report: all by the same mechanism, once each.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     people: u64,
@@ -153,6 +166,8 @@ pub(super) struct ShuffleArguments {
     /// any mechanism.
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     levels: Option<u64>,
+    #[command(flatten)]
+    curve: Curve,
 }
 
 #[derive(Args)]
@@ -410,7 +425,7 @@ fn answer(command: &AccountCommand) -> Result<Answer, Failure> {
 }
 
 fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
-    let GaussianArguments { epsilon, delta, sensitivity, sigma } = *arguments;
+    let GaussianArguments { epsilon, delta, sensitivity, sigma, ref curve } = *arguments;
     for (name, value) in [("--sensitivity", sensitivity), ("--sigma", sigma)] {
         if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
             return Err(format!("{name} {value}: the value must be positive and finite").into());
@@ -443,12 +458,18 @@ fn account_gaussian(arguments: &GaussianArguments) -> Result<Answer, Failure> {
     if ![epsilon, sensitivity, sigma].iter().all(|number| number.is_finite()) {
         return Err("no finite floating-point number meets these three".into());
     }
-    let json = json!({
+    let mu = sensitivity / sigma;
+    let trade_off = curve.draw(|| {
+        let of = move |alpha| trade_off::of_profile(|epsilon| gaussian::delta(mu, epsilon), alpha);
+        Ok(vec![(format!("Gaussian mechanism, μ = {}", digits(mu, f64::round)), Box::new(of))])
+    })?;
+    let mut json = json!({
         "epsilon": epsilon,
         "delta": delta,
         "sensitivity": sensitivity,
         "sigma": sigma,
     });
+    add_curve(&mut json, trade_off);
     let [epsilon, sensitivity, sigma] = [epsilon, sensitivity, sigma].map(number::short);
     let text = format!(
         "Gaussian noise of sigma = {sigma} on a sum of l2 sensitivity {sensitivity}\n\
@@ -508,32 +529,83 @@ fn no_less(bounds: Bounds, down: fn(f64) -> String) -> String {
 }
 
 fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
-    let &ShuffleArguments { epsilon_local, people, delta, levels } = arguments;
+    let &ShuffleArguments { epsilon_local, people, delta, levels, ref design, ref curve } = arguments;
+    let designed = design.as_deref().map(reports_of).transpose()?;
+    let (epsilon_local, supported) = match (&designed, epsilon_local) {
+        (&Some((epsilon_local, supported, _)), _) => (epsilon_local, supported),
+        (None, Some(epsilon_local)) => (epsilon_local, None),
+        (None, None) => return Err("give the local ε of a report (--epsilon-local)".into()),
+    };
     let any = Shuffle::new(epsilon_local, people)?;
-    let shuffle = levels.map_or(Ok(any), |levels| any.with_levels(levels))?;
+    let shuffle = match (levels, supported) {
+        (Some(levels), _) => any.with_levels(levels)?,
+        (None, Some(supported)) => any.with_support(supported)?,
+        (None, None) => any,
+    };
     let bounds = spinning("accounting", || shuffle.epsilon(delta))?;
-    let json = json!({
+    let trade_off = curve.draw(|| {
+        // Each point of the profile is a bound of its own.
+        const POINTS: u32 = 64;
+        let epsilon = |at: u32| epsilon_local * f64::from(at) / f64::from(POINTS);
+        let point = |at: u32| Ok((epsilon(at), shuffle.delta(epsilon(at))?.upper));
+        let points: Vec<(f64, f64)> = (0..=POINTS).map(point).collect::<Result<_, accounting::Error>>()?;
+        let of = move |alpha| {
+            let bounds = points.iter().map(|(epsilon, delta)| trade_off::of_point(*epsilon, *delta, alpha));
+            bounds.fold(0.0, f64::max)
+        };
+        let one = number::short(epsilon_local);
+        let shuffled: Named = (format!("{people} shuffled reports of local ε = {one}"), Box::new(of));
+        let alone = move |alpha| trade_off::of_point(epsilon_local, 0.0, alpha);
+        Ok(vec![shuffled, (format!("a report of local ε = {one}"), Box::new(alone))])
+    })?;
+    let mut json = json!({
         "epsilon_local": epsilon_local,
         "people": people,
         "delta": delta,
-        "levels": levels,
+        "levels": levels.map(Value::from).or(supported.map(Value::from)),
         "neighbours": "replace",
         "epsilon": bounds.upper,
         "epsilon_lower": bounds.lower,
     });
-    let mechanism = levels.map_or("any single mechanism".to_owned(), |levels| {
-        format!("randomised response with {levels} levels")
-    });
+    add_curve(&mut json, trade_off);
+    let mechanism = match (levels, &designed) {
+        (Some(levels), _) => format!("randomised response with {levels} levels"),
+        (None, Some((_, Some(_), name))) => name.clone(),
+        (None, Some((_, None, name))) => format!("{name} (by the bound for any mechanism)"),
+        (None, None) => "any single mechanism".to_owned(),
+    };
     let text = format!(
         "{people} or more reports, one per person, by {mechanism} of local epsilon = {epsilon_local},\n\
          mixed by a trusted shuffler that outputs nothing else,\n\
          are (epsilon, {delta:e})-differentially private (neighbouring relation: {}) with\n\n\
-         \u{20}epsilon = {}  by the privacy blanket; no proof can give less than {}",
+         \u{20}epsilon = {}  by the privacy blanket{}",
         Neighbours::ReplaceOne,
         digits(bounds.upper, f64::ceil),
-        digits(bounds.lower, f64::floor),
+        match bounds.lower == 0.0 {
+            true => String::new(),
+            false => format!("; no proof can give less than {}", digits(bounds.lower, f64::floor)),
+        },
     );
     Ok(Answer { json, text })
+}
+
+/// Adds the points of a trade-off function, if they are requested.
+fn add_curve(json: &mut Value, points: Option<Value>) {
+    if let Some(points) = points {
+        json["trade_off"] = points;
+    }
+}
+
+/// Local ε of the reports of a saved design, the levels of the bound of its mechanism, and its name.
+fn reports_of(file: &Path) -> Result<(f64, Option<f64>, String), Failure> {
+    let design = ShippedDesign::read(file, &Registry::installed()?)?;
+    let refuse = |what: &str| Failure::from(format!("{}: {what}", file.display()));
+    let Designed::Local(local) = design.mechanism() else {
+        return Err(refuse("a curator releases no reports"));
+    };
+    let pure = local.guarantee().local_dp(Unit::Record).filter(|dp| dp.delta == 0.0).map(|dp| dp.epsilon);
+    let epsilon = pure.ok_or_else(|| refuse("it claims no local ε at δ = 0 for the whole record"))?;
+    Ok((epsilon, local.shuffled_levels(), design.origin().plugin.clone()))
 }
 
 /// Formats ε to four significant digits, because ε may be small. `round` rounds the digits.

@@ -1,7 +1,11 @@
 //! `scumble audit`: attacks on the privacy claims of mechanisms and designs.
 
+use super::trade_off::{Curve, Named};
 use super::{Failure, print, print_json, progress_bar};
-use crate::adversary::{Broken, Coupled, Effort, Finding, Measure, Verdict, audit_design, audit_plugin};
+use crate::accounting::trade_off::of_point;
+use crate::adversary::{
+    Broken, Coupled, Effort, Finding, Measure, ProfilePoint, Verdict, audit_design, audit_plugin,
+};
 use crate::core::{self, Plugin, Registry};
 use crate::custody::ShippedDesign;
 use clap::{ArgGroup, Args};
@@ -33,6 +37,8 @@ pub(super) struct AuditArguments {
     /// The random seed: the same seed gives the same audit.
     #[arg(long, default_value_t = Effort::quick().seed)]
     seed: u64,
+    #[command(flatten)]
+    curve: Curve,
 }
 
 pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bool) -> Result<(), Failure> {
@@ -43,16 +49,45 @@ pub(super) fn audit(registry: &Registry, arguments: &AuditArguments, as_json: bo
         (None, Some(name)) => audit_plugins(&[registry.get(name)?], effort)?,
         (None, None) => audit_plugins(&registry.iter().collect::<Vec<_>>(), effort)?,
     };
+    let trade_off = arguments.curve.draw(|| Ok(findings.iter().flat_map(curves).collect()))?;
     if as_json {
-        print_json(&json!({
+        let mut output = json!({
             "seed": effort.seed,
             "verdicts": "for the inputs that were tried",
             "findings": findings,
-        }))?;
+        });
+        if let Some(trade_off) = trade_off {
+            output["trade_off"] = trade_off;
+        }
+        print_json(&output)?;
     } else {
         print(&report(&findings, effort))?;
     }
     Ok(Broken::among(&findings)?)
+}
+
+/// Trade-off functions of a finding about ε: the claimed one, and the highest that the audit does not refute.
+///
+/// At each ε of the privacy profile, the audit has a lower bound on δ. Without a profile, it has one on ε, at
+/// δ = 0. A trade-off function that is nowhere below the lines of such a point is refuted.
+fn curves(finding: &Finding) -> Vec<Named<'_>> {
+    let points = |pure: Option<f64>, delta: fn(&ProfilePoint) -> f64| -> Vec<(f64, f64)> {
+        let pure = pure.filter(|_| finding.profile.is_empty() && finding.measure == Measure::Epsilon);
+        let points = finding.profile.iter().map(|point| (point.epsilon, delta(point)));
+        points.chain(pure.map(|epsilon| (epsilon, 0.0))).collect()
+    };
+    let named = |what: &str, points: Vec<(f64, f64)>| -> Named {
+        let of = move |alpha: f64| {
+            points.iter().map(|(epsilon, delta)| of_point(*epsilon, *delta, alpha)).fold(0.0, f64::max)
+        };
+        (format!("{}, {}: {what}", finding.mechanism, finding.claim), Box::new(of))
+    };
+    let claimed = points(finding.claimed, |point| point.claimed);
+    let audited = points(finding.lower_bound, |point| point.lower_bound);
+    match claimed.is_empty() || audited.is_empty() {
+        true => vec![],
+        false => vec![named("claimed", claimed), named("audited: no better than", audited)],
+    }
 }
 
 fn audit_plugins(plugins: &[&Plugin], effort: Effort) -> Result<Vec<Finding>, Failure> {

@@ -46,6 +46,7 @@ mod suite;
 #[cfg(feature = "evaluation")]
 mod summary;
 mod ticket;
+mod trade_off;
 mod view;
 
 pub use account::account_of as account;

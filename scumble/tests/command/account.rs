@@ -1,7 +1,8 @@
 //! `scumble account`.
 
-use crate::{json, number, refusal, run};
+use crate::{Files, json, number, refusal, run};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
+use statrs::distribution::ContinuousCDF;
 
 const SETTINGS: [(&str, &str); 4] =
     [("--sampling-rate", "0.01"), ("--noise-multiplier", "1"), ("--steps", "1000"), ("--delta", "1e-5")];
@@ -268,6 +269,70 @@ fn what_a_shuffler_mixes_has_a_central_epsilon() {
         "epsilon = 0.06072  by the privacy blanket; no proof can give less than 0.05714",
     ] {
         assert!(text.contains(expected), "{text}");
+    }
+}
+
+/// The reports of a design have the bound of its mechanism, which the card states too.
+#[test]
+fn a_design_has_its_own_bound_through_a_shuffler() {
+    let files = Files::new();
+    let design = |name: &str| {
+        files.json(&format!(
+            "design {name} --json --data wine --target quality --epsilon 2 --shuffled 32561 --shuffled-delta \
+             1e-6 --output design.json --force"
+        ))
+    };
+    let account = "account shuffle --design design.json --people 32561 --delta 1e-6";
+    let card = design("pair-response --set bins=5");
+    let found = files.json(&format!("{account} --json"));
+    let any = number(&json(&format!("{SHUFFLE} --json"))["epsilon"]);
+    let epsilon = number(&found["epsilon"]);
+    assert!(epsilon < 0.8 * any && found["epsilon_lower"] == 0.0, "{found}");
+    assert!(number(&found["levels"]) > 4.0, "{found}");
+    let claims = card["guarantee"]["claims"].as_array().unwrap();
+    assert!(claims.iter().any(|claim| claim["epsilon"] == epsilon), "{epsilon}: {card}");
+    assert!(files.run(account).contains("by pair-response of local epsilon = 2"));
+    design("direct");
+    assert_eq!(number(&files.json(&format!("{account} --json"))["epsilon"]), any);
+    let both = files.refuses(&format!("{account} --epsilon-local 1"));
+    assert!(both.contains("cannot be used with"), "{both}");
+    let none = files.refuses("account shuffle --people 9 --delta 1e-6");
+    assert!(none.contains("--epsilon-local"), "{none}");
+}
+
+/// Rates of false positives and false negatives of the curve `at` in the JSON.
+pub(crate) fn curve(found: &serde_json::Value, at: usize) -> Vec<(f64, f64)> {
+    let points = found["trade_off"][at]["points"].as_array().unwrap().iter();
+    points.map(|point| (number(&point[0]), number(&point[1]))).collect()
+}
+
+/// The curves are those of the closed forms.
+#[test]
+fn trade_off_functions_are_drawn_and_printed() {
+    let files = Files::new();
+    let gaussian = "account gaussian --epsilon 1 --delta 1e-5 --sensitivity 1";
+    assert!(files.json(&format!("{gaussian} --json")).get("trade_off").is_none());
+    let found = files.json(&format!("{gaussian} --curve curve.svg --json"));
+    let mu = 1.0 / number(&found["sigma"]);
+    let normal = statrs::distribution::Normal::standard();
+    for (alpha, beta) in curve(&found, 0) {
+        let closed = normal.cdf(-normal.inverse_cdf(alpha) - mu);
+        assert!((beta - closed).abs() < 1e-9, "{alpha}: {beta} {closed}");
+    }
+    let drawn = files.read("curve.svg");
+    assert!(
+        drawn.starts_with("<svg") && drawn.contains("polyline") && drawn.contains("μ = 0.268"),
+        "{drawn}"
+    );
+    let kept = files.refuses(&format!("{gaussian} --curve curve.svg"));
+    assert!(kept.contains("curve.svg already exists"), "{kept}");
+    let shuffled = files.json(&format!("{SHUFFLE} --curve curve.svg --force --json"));
+    let (epsilon, delta) = (number(&shuffled["epsilon"]), number(&shuffled["delta"]));
+    let one_report = curve(&shuffled, 1).into_iter().map(|(_, beta)| beta);
+    for ((alpha, beta), one_report) in curve(&shuffled, 0).into_iter().zip(one_report) {
+        // At least the line of its own point, and at least that of one report.
+        let own = (1.0 - delta - epsilon.exp() * alpha).max((-epsilon).exp() * (1.0 - delta - alpha));
+        assert!(beta >= own - 1e-3 && beta >= one_report - 1e-12 && beta <= 1.0 - alpha + 1e-12, "{alpha}");
     }
 }
 

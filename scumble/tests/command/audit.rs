@@ -1,5 +1,6 @@
 //! `scumble audit`.
 
+use crate::account::curve;
 use crate::{Files, command, json, refusal};
 
 const KEYS: [&str; 9] = [
@@ -91,5 +92,22 @@ fn what_is_not_there_cannot_be_attacked() {
     assert!(refusal("audit --design nowhere.json").contains("nowhere.json"));
     for line in ["audit", "audit laplace --all", "audit --all --seed x"] {
         assert_eq!(command(line).output().unwrap().status.code(), Some(2), "{line}");
+    }
+}
+
+/// No test that the audit found is better than the claim allows.
+#[test]
+fn the_audited_curve_is_above_the_claimed_one() {
+    let files = Files::new();
+    for name in ["gaussian", "randomized-response"] {
+        let line = format!("audit {name} --quick --curve curve.svg --force --json");
+        let found = files.json(&line);
+        let (claimed, audited) = (curve(&found, 0), curve(&found, 1));
+        let pairs = || claimed.iter().zip(&audited);
+        assert!(pairs().all(|(claimed, audited)| audited.1 >= claimed.1 - 1e-12), "{name}");
+        // The attack comes near to the claim.
+        let apart = pairs().map(|(claimed, audited)| audited.1 - claimed.1).fold(0.0, f64::max);
+        assert!(apart > 0.0 && apart < 0.15, "{name}: {apart}");
+        assert!(files.read("curve.svg").contains("audited: no better than"));
     }
 }

@@ -83,12 +83,14 @@ fn a_local_release_has_a_page_to_sign() {
         page.contains("none: the mechanism counts no tables") && page.contains("none: no ledger was charged")
     );
     assert_eq!(card["counted_tables"], Value::Null);
+    assert!(page.contains("<figure class=\"trade-off\">") && page.contains("false negatives"), "{page}");
     // A seed voids the claims.
     let (page, _) = cards(&files, "--seed 1 --force");
     assert!(
         page.contains("<dt class=\"first\">guarantee</dt><dd>nothing</dd>") && page.contains("seed"),
         "{page}"
     );
+    assert!(!page.contains("trade-off\">"), "without a claim there is no curve");
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn a_model_has_a_page_to_sign() {
         format!("<dt>records</dt><dd>none: a model of the family {family} predicts <q>died</q></dd>");
     assert!(page.contains(&records), "{page}");
     assert!(page.contains("which releases a model, trusting a curator</dd>"));
-    assert!(card["model"]["functions"].is_null() && !page.contains("<svg"));
+    assert!(card["model"]["functions"].is_null() && !page.contains("class=\"functions\""));
 }
 
 /// The functions of an additive model are described and drawn in the units of the columns.
@@ -140,7 +142,7 @@ fn the_card_of_an_additive_model_draws_its_functions() {
     // Those above 60 died.
     assert!(values[0].as_f64() < Some(0.0) && values[ages.len() - 1].as_f64() > Some(0.0), "{function}");
     assert!(page.contains("<figcaption>age, years</figcaption>"));
-    assert_eq!(page.matches("<polyline").count(), 1);
+    assert_eq!(page.matches("<polyline").count(), 2, "the function, and the trade-off function of the claim");
 }
 
 /// Statistics of halves, whose ledger is in nats.

@@ -153,10 +153,7 @@ fn a_comparison_counts_people() {
     let line = "compare --input visits.csv --schema visits.toml --target smokes --epsilon 1 --trials 2 \
                 --mechanism noisy-marginals --mechanism direct";
     let summary = files.run(line);
-    assert!(
-        summary.contains("128 people protected, at most 5 records of each; 32 held-out"),
-        "{summary}"
-    );
+    assert!(summary.contains("128 people protected, at most 5 records of each; 32 held-out"), "{summary}");
     let refusal = refused(&mut files.command(&format!("{line} --sample 100")));
     assert!(refusal.contains("would divide the records of a person"), "{refusal}");
 }

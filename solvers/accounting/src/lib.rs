@@ -8,6 +8,7 @@
 //! | [`Run`], [`Part`] | sampled Gaussian steps; other mechanisms to compose |
 //! | [`Shifted`], [`ShiftedComposition`] | δ(ε) of bounded integer noise, single or composed |
 //! | [`shuffle`] | ε of many shuffled local reports: an upper bound for any randomiser, and a lower bound |
+//! | [`trade_off`] | the error rates of the best test, from a privacy profile |
 //! | [`multiplicative`] | ε of records with raised singular values, times a random matrix (Dauntless) |
 //! | [`pac`] | the number of mixed and transformed samples up to which recovery is excluded |
 //! | [`mutual_information`] | best inference success after a leakage in nats, and the noise for a leakage |
@@ -42,6 +43,7 @@ pub mod search;
 mod shifted;
 pub mod shuffle;
 mod step;
+pub mod trade_off;
 
 pub use error::{Error, Result};
 pub use part::Part;

@@ -33,9 +33,27 @@
 //!    for sums of independent G, so δ(ε) is at most its value for A. ∎
 //!
 //! For binary randomised response, Step 1 gives exactly A, so the bound for this randomiser is the bound for
-//! all. For randomised response with k levels ([`Shuffle::with_levels`]), a larger b is possible: the common
-//! part of all densities is uniform and has mass k/(e^ε₀ + k − 1). Step 1 with this b then gives δ(ε) ≤
-//! E\[(G₁ + … + Gₙ)₊\]/n, without Steps 2 and 3.
+//! all.
+//!
+//! # Questions, and answers that support values
+//!
+//! A smaller bound holds for a randomiser that draws a question j with a public probability wⱼ, and an answer
+//! y with the density cⱼ(y)·p if y *supports* the person's value, and else cⱼ(y). If y is drawn from cⱼ,
+//! scaled to mass one, y must support each value with the same probability sⱼ ≤ ½. Randomised response with k
+//! levels has one question and s = 1/k; subset selection of ω levels s = ω/k, Hadamard response s = ½, and
+//! optimal unary encoding s = 1/(p + 1).
+//!
+//! 1. Step 1 holds with b = Σⱼ wⱼ·cⱼ. The mass of cⱼ is γⱼ = 1/(1 + (p − 1)·sⱼ), because cⱼ·p or cⱼ is a
+//!    density. At an answer drawn from cⱼ, G is p − e^ε, 1 − p·e^ε, p − p·e^ε or 1 − e^ε: y supports the
+//!    first value alone, the second alone, both or none.
+//! 2. y supports both values at most as often as none, because sⱼ ≤ ½. Pair the mass of both with an equal
+//!    mass of none. If instead y supported one value alone in each, the sum p − p·e^ε + 1 − e^ε would be the
+//!    same, and E φ(G) not smaller for convex φ, since p − e^ε is not below either term. The same holds for
+//!    a question to which the person's two values are equal. So G is p − e^ε and 1 − p·e^ε with probability
+//!    a = Σⱼ wⱼ·sⱼ·γⱼ each, 0 with probability 1 − γ for γ = Σⱼ wⱼ·γⱼ, and otherwise 1 − e^ε.
+//! 3. γ + (p − 1)·a = 1. With t = (p + 1)·a, G is distributed like A with probability t, and else its mean
+//!    1 − e^ε. So all such randomisers with the same a have one bound, and it falls with a. It is that of
+//!    randomised response with γ/a levels, which need not be a whole number: a = 1/(p + γ/a − 1). ∎
 //!
 //! The proof needs one randomiser, the same for all, chosen before the first report. It does not cover
 //! reports that depend on earlier ones.
@@ -46,7 +64,7 @@
 //! the number of reports of each level. The randomiser is randomised response. The largest result over three
 //! data sets counts. With two levels, all other people have the person's value, or all have the alternative
 //! value. With three levels, all other people have the third level. If [`Shuffle::with_levels`] was called,
-//! its number of levels replaces two and three.
+//! its number of levels replaces two and three. [`Shuffle::with_support`] gives no lower bound.
 //!
 //! # Computation
 //!
@@ -104,7 +122,16 @@ const FLOATS: f64 = 700.0;
 pub struct Shuffle {
     epsilon_local: f64,
     people: u64,
-    levels: Option<u64>,
+    levels: Option<Levels>,
+}
+
+/// Restriction of the randomiser.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Levels {
+    /// Randomised response with this number of levels.
+    Response(u64),
+    /// Answers that support one of this number of levels, on average.
+    Support(f64),
 }
 
 impl Shuffle {
@@ -142,7 +169,32 @@ impl Shuffle {
     pub fn with_levels(self, levels: u64) -> Result<Self> {
         let countable = (2..=MOST_LEVELS).contains(&levels);
         check("the number of levels", levels as f64, "2 to 2^53", countable)?;
-        Ok(Self { levels: Some(levels), ..self })
+        Ok(Self { levels: Some(Levels::Response(levels)), ..self })
+    }
+
+    /// Restricts the randomiser to one that draws a question and an answer, as the section on answers that
+    /// support values describes. `levels` is γ/a: the upper bounds are those of randomised response with this
+    /// number of levels. There are no lower bounds above zero.
+    ///
+    /// With e^ε₀ = p and one question, γ/a is 1/s. With several, p − 1 + γ/a is the harmonic mean of the
+    /// p − 1 + 1/sⱼ, with the weights wⱼ.
+    ///
+    /// ```
+    /// use scumble_accounting::shuffle::Shuffle;
+    ///
+    /// let any = Shuffle::new(2.0, 10_000)?;
+    /// let answers = any.with_support(4.5)?.epsilon(1e-6)?.upper;
+    /// assert!(answers < any.with_levels(4)?.epsilon(1e-6)?.upper);
+    /// assert!(answers > any.with_levels(5)?.epsilon(1e-6)?.upper);
+    /// # Ok::<(), scumble_accounting::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) unless 2 ≤ `levels` ≤ 2⁵³.
+    pub fn with_support(self, levels: f64) -> Result<Self> {
+        let fits = (2.0..=MOST_LEVELS as f64).contains(&levels);
+        check("the number of supported levels", levels, "2 to 2^53", fits)?;
+        Ok(Self { levels: Some(Levels::Support(levels)), ..self })
     }
 
     /// The local ε, ε₀.
@@ -155,9 +207,13 @@ impl Shuffle {
         self.people
     }
 
-    /// The number of levels, k, if the randomiser is randomised response.
-    pub fn levels(&self) -> Option<u64> {
-        self.levels
+    /// The number of levels of randomised response whose upper bound holds; 2 for any randomiser.
+    fn blanket(&self) -> f64 {
+        match self.levels {
+            Some(Levels::Response(levels)) => levels as f64,
+            Some(Levels::Support(levels)) => levels,
+            None => 2.0,
+        }
     }
 
     /// Bounds on the least ε for which the shuffler's output is (ε, δ)-differentially private, for replacing
@@ -184,17 +240,31 @@ impl Shuffle {
             let cells = way.cells(lost);
             least(&|epsilon| way.above(epsilon, &cells, lost) <= delta)
         };
-        let upper = match self.levels {
-            // The bound for any randomiser also holds for randomised response, and is tighter where cells are
-            // coarse.
-            Some(_) => above(*self).min(above(Self { levels: None, ..*self })),
-            None => above(*self),
-        };
+        let upper = self.ways().map(above).fold(f64::INFINITY, f64::min);
         let lower = match least(&|epsilon| self.below(epsilon, lost) <= delta) {
             found if found <= from => 0.0,
             found => found * (1.0 - 2.0 * ACCURACY),
         };
         Ok(Bounds { lower: lower.min(upper), upper })
+    }
+
+    /// Ways to the upper bound. The bound for any randomiser also holds for a restricted one, and is tighter
+    /// where cells are coarse.
+    fn ways(&self) -> impl Iterator<Item = Self> {
+        [*self].into_iter().chain(self.levels.map(|_| Self { levels: None, ..*self }))
+    }
+
+    /// Returns whether the upper bound of [`epsilon`](Self::epsilon) at `delta` is at most `epsilon`, up to
+    /// the last digits. It takes a small part of the time.
+    ///
+    /// # Errors
+    /// Same errors as [`epsilon`](Self::epsilon) and [`delta`](Self::delta).
+    pub fn satisfies(&self, epsilon: f64, delta: f64) -> Result<bool> {
+        check_not_lost(delta)?;
+        check_epsilon(epsilon)?;
+        let lost = LEFT_OUT * delta;
+        let holds = |way: Self| way.above(epsilon, &way.cells(lost), lost) <= delta;
+        Ok(epsilon >= self.epsilon_local || self.epsilon_local <= FLOATS && self.ways().any(holds))
     }
 
     /// Bounds on the least δ for which the shuffler's output is (ε, δ)-differentially private, for replacing
@@ -218,7 +288,7 @@ impl Shuffle {
     /// An upper bound on δ(ε) of the shuffler's output. `cells` is the distribution of the number of clones,
     /// and `lost` the mass that a sum may leave out at either end.
     fn above(&self, epsilon: f64, cells: &[Cell], lost: f64) -> f64 {
-        let clones = Clones::from_blanket(self.epsilon_local, self.levels.unwrap_or(2));
+        let clones = Clones::from_blanket(self.epsilon_local, self.blanket());
         let alone = clones.own.less(epsilon);
         let in_cells: f64 = cells
             .iter()
@@ -230,15 +300,18 @@ impl Shuffle {
     /// A lower bound on δ(ε) of the shuffler's output, from the data sets of the module's "Proof of the lower
     /// bound". `lost` is the mass that a sum may leave out at either end.
     fn below(&self, epsilon: f64, lost: f64) -> f64 {
-        let (levels, others) = (self.levels.unwrap_or(2), self.people - 1);
-        let own = Own::new(self.epsilon_local, levels);
+        let (two, three, others) = match self.levels {
+            Some(Levels::Response(levels)) => (levels as f64, levels as f64, self.people - 1),
+            Some(Levels::Support(_)) => return 0.0,
+            None => (2.0, 3.0, self.people - 1),
+        };
+        let own = Own::new(self.epsilon_local, two);
         let one_level_bounds = [own.true_level, own.other_level]
             .map(|share| own.excess_of_one_level(epsilon, Count::new(others, share, 1.0 - share)));
-        let third = self.levels.unwrap_or(3);
-        let third_level_bound = if third < 3 {
+        let third_level_bound = if three < 3.0 {
             0.0
         } else {
-            Clones::from_third_level(self.epsilon_local, third).excess(
+            Clones::from_third_level(self.epsilon_local, three).excess(
                 epsilon,
                 self.people,
                 lost,
@@ -252,10 +325,10 @@ impl Shuffle {
     /// distributed like the report of the person whose value differs. `lost` is the largest mass of the
     /// counts below the first cell, and of the counts above the last cell; both masses are added as cells.
     fn cells(&self, lost: f64) -> Vec<Cell> {
-        let (clone, rest) = Own::new(self.epsilon_local, self.levels.unwrap_or(2)).in_common();
+        let (clone, rest) = Own::new(self.epsilon_local, self.blanket()).in_common();
         let count = Count::new(self.people - 1, clone, rest);
         let Window { from, to, below, above } = count.window(lost);
-        let (cells, share) = if self.levels.is_some_and(|levels| levels > 2) { FEWER_CELLS } else { CELLS };
+        let (cells, share) = if self.blanket() > 2.0 { FEWER_CELLS } else { CELLS };
         let width = ((to - from) / cells + 1).max((from as f64 * share) as u64);
         let mut cells: Vec<Cell> = (from..=to)
             .step_by(usize::try_from(width).unwrap_or(usize::MAX))
@@ -310,8 +383,7 @@ struct Own {
 }
 
 impl Own {
-    fn new(epsilon_local: f64, levels: u64) -> Self {
-        let levels = levels as f64;
+    fn new(epsilon_local: f64, levels: f64) -> Self {
         let odds = (-epsilon_local).exp();
         let true_level = 1.0 / (1.0 + (levels - 1.0) * odds);
         Self { epsilon_local, levels, true_level, other_level: odds * true_level }
@@ -385,7 +457,7 @@ struct Clones {
 impl Clones {
     /// Reports where every other person reports a uniform level. The uniform distribution is the mass common
     /// to the report distributions of all levels, scaled to a total of one.
-    fn from_blanket(epsilon_local: f64, levels: u64) -> Self {
+    fn from_blanket(epsilon_local: f64, levels: f64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let pair = 2.0 / own.levels;
         Self {
@@ -396,7 +468,7 @@ impl Clones {
     }
 
     /// Reports where all other people have one level, different from both levels of the person.
-    fn from_third_level(epsilon_local: f64, levels: u64) -> Self {
+    fn from_third_level(epsilon_local: f64, levels: f64) -> Self {
         let own = Own::new(epsilon_local, levels);
         let rest = (own.levels - 2.0) * own.other_level;
         Self { own, rest, pair: (2.0 * own.other_level, own.true_level + rest - own.other_level) }

@@ -164,6 +164,18 @@ impl Oracle {
         }
     }
 
+    /// 1/s, for the probability s that an answer supports a level, if the answer is drawn from the part that
+    /// all levels have in common. Shuffled answers have the privacy of randomised response with this number
+    /// of levels (`scumble_accounting::shuffle`). `None` if an answer supports more than half of the levels.
+    pub fn shuffled_levels(&self) -> Option<f64> {
+        let levels = match self.kind {
+            Kind::RandomizedResponse | Kind::SubsetSelection => self.levels as f64 / self.size as f64,
+            Kind::HadamardResponse => 2.0,
+            Kind::UnaryEncoding => self.epsilon.exp() + 1.0,
+        };
+        (levels >= 2.0).then_some(levels)
+    }
+
     /// Variance of the estimated frequency of a level from one answer, if the true frequency is `frequency`.
     ///
     /// The variance of the estimate from n answers is smaller by a factor of n (Wang, Blocki, Li and Jha

@@ -117,6 +117,13 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
         vec![]
     }
 
+    /// Number of levels of randomised response whose reports have, through a shuffler, at most the privacy of
+    /// this mechanism's, at the same local ε (`scumble_accounting::shuffle`). `None`, the default, if only
+    /// the bound for any mechanism is known.
+    fn shuffled_levels(&self) -> Option<f64> {
+        None
+    }
+
     /// Pairs of points of the range that differ only in `unit` and whose outputs are the easiest to
     /// distinguish. The mechanism may return any such pairs, or none. An audit attacks them in addition to
     /// its own pairs.
@@ -327,6 +334,19 @@ impl Designed {
             Self::Curator(mechanism) => mechanism.guarantee(),
         }
         .of_people(self.records_per_person())
+    }
+
+    /// [`guarantee`](Self::guarantee) with a claim at this `delta` for the output of a shuffler, which mixes
+    /// the reports of `people` people.
+    ///
+    /// # Errors
+    /// Same errors as [`Guarantee::shuffled`].
+    pub fn shuffled(&self, people: u64, delta: f64) -> Result<Guarantee> {
+        let levels = match self {
+            Self::Local(mechanism) => mechanism.shuffled_levels(),
+            Self::Curator(_) => None,
+        };
+        self.guarantee().shuffled(people, delta, levels)
     }
 
     /// Guarantee of a release of `records` records with fresh randomness. It has also the claims whose

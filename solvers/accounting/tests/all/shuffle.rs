@@ -131,6 +131,116 @@ fn the_bounds_hold_of_every_data_set_of_randomised_response() {
     }
 }
 
+/// Randomiser of pairs of a question and an answer. Each question has a matrix of the values × answers that
+/// says which answers support which values. With the density of an unsupported answer, each answer of a
+/// question has the same probability `common`, or those of unary encoding.
+struct Asked {
+    supports: Vec<Vec<bool>>,
+    common: Vec<f64>,
+}
+
+impl Asked {
+    /// Subset selection: an answer is a set of `size` of `levels` levels; randomised response for one.
+    fn sets(levels: usize, size: u32) -> Self {
+        let sets: Vec<usize> = (0..1 << levels).filter(|set: &usize| set.count_ones() == size).collect();
+        let supports = (0..levels).map(|level| sets.iter().map(|set| set >> level & 1 == 1).collect());
+        Self { supports: supports.collect(), common: vec![1.0; sets.len()] }
+    }
+
+    /// Unary encoding: an answer is any set, with the density p^−size of one that does not support the value.
+    fn unary(levels: usize, odds: f64) -> Self {
+        let supports = |level: usize| (0..1 << levels).map(|set: usize| set >> level & 1 == 1).collect();
+        let common = (0..1_usize << levels).map(|set| odds.powi(-(set.count_ones() as i32)));
+        Self { supports: (0..levels).map(supports).collect(), common: common.collect() }
+    }
+
+    /// Hadamard response: half of four or eight answers support a level.
+    fn hadamard(levels: usize) -> Self {
+        let answers = (levels + 1).next_power_of_two();
+        let is_even = |level: usize, answer: usize| ((level + 1) & answer).count_ones().is_multiple_of(2);
+        let supports = (0..levels).map(|level| (0..answers).map(|answer| is_even(level, answer)).collect());
+        Self { supports: supports.collect(), common: vec![1.0; answers] }
+    }
+
+    /// Probability s that an answer of the common part supports the first value.
+    fn support(&self) -> f64 {
+        let supported = self.common.iter().zip(&self.supports[0]).filter(|(_, supports)| **supports);
+        supported.map(|(common, _)| common).sum::<f64>() / self.common.iter().sum::<f64>()
+    }
+
+    fn row(&self, value: usize, odds: f64) -> Vec<f64> {
+        let density = |(common, supports): (&f64, &bool)| if *supports { odds * common } else { *common };
+        let row: Vec<f64> = self.common.iter().zip(&self.supports[value]).map(density).collect();
+        let all: f64 = row.iter().sum();
+        row.iter().map(|density| density / all).collect()
+    }
+}
+
+/// Rows of the randomiser that asks one of the questions, each equally often, for all values of all.
+fn asking(questions: &[Asked], odds: f64) -> Vec<Vec<f64>> {
+    let mut values: Vec<Vec<usize>> = vec![vec![]];
+    for question in questions {
+        let more = |value: &Vec<usize>| {
+            let value = value.clone();
+            (0..question.supports.len()).map(move |level| [&value[..], &[level]].concat())
+        };
+        values = values.iter().flat_map(more).collect();
+    }
+    let share = 1.0 / questions.len() as f64;
+    let row = |value: &Vec<usize>| {
+        let rows = questions.iter().zip(value).flat_map(|(question, level)| question.row(*level, odds));
+        rows.map(|probability| probability * share).collect()
+    };
+    values.iter().map(row).collect()
+}
+
+/// The bound holds of every data set. It is below that of any randomiser, unless half of the answers support
+/// a value. Without the condition s ≤ ½ on the answers, it would not hold.
+#[test]
+fn the_bound_of_supported_answers_holds_of_every_data_set() {
+    let levels = |questions: &[Asked], odds: f64| {
+        let odds_of = |question: &Asked| 1.0 / (odds - 1.0 + 1.0 / question.support());
+        let a = questions.iter().map(odds_of).sum::<f64>() / questions.len() as f64;
+        1.0 / a - (odds - 1.0)
+    };
+    for (epsilon_local, epsilon) in [(0.5, 0.1), (2.0, 0.5), (2.0, 1.5), (4.0, 1.0)] {
+        let odds = f64::exp(epsilon_local);
+        let sets = |levels, size| Asked::sets(levels, size);
+        for (questions, most_people) in [
+            (vec![sets(4, 1)], 4),
+            (vec![sets(4, 2)], 4),
+            (vec![Asked::unary(2, odds)], 5),
+            (vec![Asked::unary(3, odds)], 3),
+            (vec![Asked::hadamard(3)], 4),
+            (vec![sets(2, 1), sets(3, 1)], 3),
+            (vec![Asked::unary(2, odds), sets(3, 1)], 3),
+        ] {
+            let randomiser = asking(&questions, odds);
+            let levels = levels(&questions, odds);
+            for people in 1..=most_people {
+                let exact = exact(&randomiser, people, epsilon);
+                let any = shuffle(epsilon_local, people.into());
+                let own = any.with_support(levels * (1.0 - 1e-12)).map_or(f64::NAN, |own| {
+                    let bounds = own.delta(epsilon).unwrap();
+                    assert_eq!(bounds.lower, 0.0);
+                    bounds.upper
+                });
+                let any = any.delta(epsilon).unwrap().upper;
+                let what = format!("{levels} levels, {people} people, {epsilon_local}, {epsilon}: {exact}");
+                // Exactly two levels have the bound of any randomiser.
+                let own = if levels < 2.0 + 1e-9 { any } else { own };
+                assert!(exact <= own * (1.0 + 1e-12), "{what}, {own}");
+                assert!(own <= any * (1.0 + 1e-6), "{what}, {own}, {any}");
+            }
+        }
+    }
+    // Two of three levels: more people would say "none of both" less often than "both".
+    let odds = f64::exp(2.0);
+    let crowded = vec![Asked::sets(3, 2)];
+    assert!(crowded[0].support() > 0.5);
+    assert!(shuffle(2.0, 3).with_support(levels(&crowded, odds)).is_err());
+}
+
 /// Step 1 of the proof, with only sums of positive numbers: E(G₁ + … + Gₙ)₊/n, where G has these values with
 /// these probabilities. Counts of all but the last value are enumerated.
 fn by_blanket(values: &[(f64, f64); 4], people: usize) -> f64 {
