@@ -14,6 +14,7 @@
 //! | [`GradientReport`] | the direction, at the record, of the gradient of a volunteer-trained model's loss |
 
 mod answered;
+mod dependence;
 mod direction_report;
 mod directions;
 mod gradient_report;

@@ -1,6 +1,7 @@
 //! `pair-response`: each person reports the value of one random column together with the label.
 
 use crate::answered::{answered_by, summed};
+use crate::dependence::kept;
 use crate::questions::{PEOPLE, Questions};
 use ndarray::{Array2, ArrayView2, Axis};
 use schemars::JsonSchema;
@@ -22,7 +23,8 @@ const BINS: (usize, usize) = (2, 32);
 /// The column is drawn uniformly at random. Its value is the level of a category, or the bin of a number. The
 /// pair of value and label is randomised as one value, and not each of the two separately. The reports
 /// therefore preserve the dependence of columns and label, which learning needs. `collect` draws records as
-/// if columns were independent given the label (naive Bayes).
+/// if columns were independent given the label (naive Bayes). The more of a column's dependence may be noise,
+/// the less of it is kept.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
@@ -166,6 +168,9 @@ impl Collector for PairResponse {
     fn start(&self) -> Box<dyn Collection + '_> {
         summed(&self.questions, |counted| {
             let (pairs, label_weights) = self.distributions(&counted)?;
+            let all: f64 = label_weights.iter().sum();
+            let shares: Vec<f64> = label_weights.iter().map(|weight| weight / all).collect();
+            let kept = kept(&counted, self.oracles(), &shares);
             let (attributes, label) = (self.attributes.clone(), self.label.clone());
             let width = self.state.domain.layout().width();
             Ok(Box::new(move |records, stream| {
@@ -179,15 +184,20 @@ impl Collector for PairResponse {
                     rows[level].push(row);
                     write(row, &label, level, draw::uniform(stream));
                 }
-                for (attribute, joint) in attributes.iter().zip(&pairs) {
-                    let marginal = joint.sum_axis(Axis(1)).to_vec();
+                for ((attribute, joint), kept) in attributes.iter().zip(&pairs).zip(&kept) {
+                    let marginal = joint.sum_axis(Axis(1));
                     interrupt::check()?;
                     for (label, rows) in rows.iter().enumerate() {
-                        let given = joint.column(label).to_vec();
+                        let share = joint.column(label).sum();
                         // If the estimated frequency of the label is zero, the column is drawn from its
                         // distribution over all labels.
-                        let given = if given.iter().sum::<f64>() > 0.0 { &given } else { &marginal };
-                        for (&row, level) in rows.iter().zip(draw::levels(given, rows.len(), stream)) {
+                        let given = match share > 0.0 {
+                            true => &joint.column(label) * (kept / share) + &marginal * (1.0 - kept),
+                            false => marginal.clone(),
+                        };
+                        for (&row, level) in
+                            rows.iter().zip(draw::levels(&given.to_vec(), rows.len(), stream))
+                        {
                             write(row, attribute, level, draw::uniform(stream));
                         }
                     }

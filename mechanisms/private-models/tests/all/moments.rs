@@ -200,12 +200,14 @@ fn what_has_no_such_moments_is_refused() {
     assert!(matches!(pure, Err(Error::Budget { .. })), "{pure:?}");
 }
 
-/// Tables of the example's moments at this ε, with the privacy of added records or of replaced ones.
-fn tables(epsilon: f64, neighbours: &str, seed: u64) -> Vec<CountedTable> {
+/// Draws the tables of the example's moments at this ε and for this neighbouring relation, from a seed.
+fn tables(epsilon: f64, neighbours: &str) -> impl Fn(u64) -> Vec<CountedTable> {
     let example = (NOISY_MOMENTS.example)().unwrap();
     let brief = example.brief.with_budget(Budget::new(epsilon, 1e-5).unwrap());
     let design = NOISY_MOMENTS.design(&json!({ "neighbours": neighbours }), &brief).unwrap();
-    design.mechanism().release(&example.table, &mut Randomness::seeded(seed)).unwrap().noisy_tables
+    move |seed| {
+        design.mechanism().release(&example.table, &mut Randomness::seeded(seed)).unwrap().noisy_tables
+    }
 }
 
 /// Over 600 releases, a correlation of independent noise has a standard error of 4 %, and a variance one of
@@ -214,15 +216,14 @@ fn tables(epsilon: f64, neighbours: &str, seed: u64) -> Vec<CountedTable> {
 fn noise_of_the_tables_is_independent_and_as_large_as_stated() {
     const RELEASES: u64 = 600;
     for neighbours in ["replace-one", "add-or-remove-one"] {
-        let exact = tables(f64::INFINITY, neighbours, 0);
-        let mut sums: Vec<Array2<f64>> =
-            exact.iter().map(|table| Array2::zeros((table.counts.len(), table.counts.len()))).collect();
+        let (exact, drawn) = (tables(f64::INFINITY, neighbours)(0), tables(1.0, neighbours));
+        let squares = |table: &CountedTable| Array2::zeros((table.counts.len(), table.counts.len()));
+        let mut sums: Vec<Array2<f64>> = exact.iter().map(squares).collect();
         for seed in 0..RELEASES {
-            for ((table, exact), sums) in tables(1.0, neighbours, seed).iter().zip(&exact).zip(&mut sums) {
+            for ((table, exact), sums) in drawn(seed).iter().zip(&exact).zip(&mut sums) {
                 assert_eq!((&table.columns, &table.levels), (&exact.columns, &exact.levels));
-                let off: Array1<f64> =
-                    table.counts.iter().zip(&exact.counts).map(|(noisy, exact)| noisy - exact).collect();
-                let scaled = &off / table.deviation;
+                let off = table.counts.iter().zip(&exact.counts).map(|(noisy, exact)| noisy - exact);
+                let scaled = off.collect::<Array1<f64>>() / table.deviation;
                 *sums += &(scaled.view().insert_axis(Axis(1)).dot(&scaled.view().insert_axis(Axis(0))));
             }
         }
@@ -240,7 +241,7 @@ fn noise_of_the_tables_is_independent_and_as_large_as_stated() {
 #[test]
 fn tables_of_exact_moments_have_the_counts_and_the_means() {
     let table = (NOISY_MOMENTS.example)().unwrap().table;
-    let tables = tables(f64::INFINITY, "replace-one", 0);
+    let tables = tables(f64::INFINITY, "replace-one")(0);
     let names = tables.iter().map(|table| table.columns.clone()).collect::<Vec<_>>();
     let records = table.len() as f64;
     for table in &tables {
