@@ -40,8 +40,9 @@ impl TradeOff {
 }
 
 /// Explanation of the chart.
-const MEANING: &str = "Whoever tests whether a release is of one of two neighbours, such as with and without \
-                       a given record, has these errors at best. On the thin line, a test learns nothing.";
+const MEANING: &str = "Whoever tests which of two neighbours a release is of has these errors at best. \
+                       Neighbours are two values of a record, or data with and without it. On the thin line, \
+                       a test learns nothing.";
 
 /// Chart of several trade-off functions, with a legend; nothing without a function.
 pub(crate) fn figure(curves: &[TradeOff]) -> Markup {

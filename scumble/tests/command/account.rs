@@ -326,6 +326,12 @@ fn trade_off_functions_are_drawn_and_printed() {
     );
     let kept = files.refuses(&format!("{gaussian} --curve curve.svg"));
     assert!(kept.contains("curve.svg already exists"), "{kept}");
+    // Ten Gaussian mechanisms are one, up to the grid of the composition and of ε.
+    let ten = "account compose --delta 1e-5 gaussian:noise_multiplier=10,count=10 --curve curve.svg --force";
+    for (alpha, beta) in curve(&files.json(&format!("{ten} --json")), 0) {
+        let closed = normal.cdf(-normal.inverse_cdf(alpha) - 0.1f64.sqrt());
+        assert!(beta <= closed + 1e-9 && beta >= closed - 0.01, "{alpha}: {beta} {closed}");
+    }
     let shuffled = files.json(&format!("{SHUFFLE} --curve curve.svg --force --json"));
     let (epsilon, delta) = (number(&shuffled["epsilon"]), number(&shuffled["delta"]));
     let one_report = curve(&shuffled, 1).into_iter().map(|(_, beta)| beta);

@@ -52,7 +52,7 @@
 //!    a question to which the person's two values are equal. So G is p − e^ε and 1 − p·e^ε with probability
 //!    a = Σⱼ wⱼ·sⱼ·γⱼ each, 0 with probability 1 − γ for γ = Σⱼ wⱼ·γⱼ, and otherwise 1 − e^ε.
 //! 3. γ + (p − 1)·a = 1. With t = (p + 1)·a, G is distributed like A with probability t, and else its mean
-//!    1 − e^ε. So all such randomisers with the same a have one bound, and it falls with a. It is that of
+//!    1 − e^ε. So all such randomisers with the same a have one bound, and it rises with a. It is that of
 //!    randomised response with γ/a levels, which need not be a whole number: a = 1/(p + γ/a − 1). ∎
 //!
 //! The proof needs one randomiser, the same for all, chosen before the first report. It does not cover

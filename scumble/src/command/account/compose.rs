@@ -1,12 +1,16 @@
 //! `scumble account compose`: the total privacy loss of unlike mechanisms.
 
-use super::{Answer, BatchSampling, Relation, check_sampling, down, no_less, shortly, shortly_up, up};
+use super::{
+    Answer, BatchSampling, Relation, add_curve, check_sampling, down, no_less, shortly, shortly_up, up,
+};
 use crate::accounting::loss::{self, Bounds};
+use crate::accounting::trade_off::of_point;
 use crate::accounting::{Neighbours, Part, Run};
+use crate::command::trade_off::Curve;
 use crate::command::{Failure, spinning};
 use crate::core::number;
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const EXAMPLES: &str = "\
 Parts, with the number of releases as count=N (1 by default):
@@ -51,6 +55,8 @@ pub(in crate::command) struct ComposeArguments {
     /// The neighbouring relation, for the numbers of all parts.
     #[arg(long, value_name = "RELATION", default_value = "add-remove")]
     neighbours: Relation,
+    #[command(flatten)]
+    curve: Curve,
 }
 
 /// A part and its text on the command line.
@@ -207,6 +213,13 @@ pub(super) fn compose(arguments: &ComposeArguments) -> Result<Answer, Failure> {
             )
         }
     };
+    let farthest = [&json["epsilon"], &json["epsilon_lower"]].into_iter().filter_map(Value::as_f64);
+    let farthest = 2.0 * farthest.fold(0.5, f64::max);
+    let trade_off = arguments.curve.draw(|| {
+        let of = spinning("drawing", || trade_off_of(given, farthest, neighbours))?;
+        Ok(vec![("these releases together".to_owned(), of)])
+    })?;
+    add_curve(&mut json, trade_off);
     json["neighbours"] = json!(relation.name());
     json["parts"] = given.iter().map(|given| given.text.as_str()).collect();
     let width = given.iter().map(|given| given.part.count().to_string().len()).max().unwrap_or(0);
@@ -217,6 +230,25 @@ pub(super) fn compose(arguments: &ComposeArguments) -> Result<Answer, Failure> {
          are {private}-differentially private (neighbouring relation: {neighbours}) with\n\n {line}"
     );
     Ok(Answer { json, text })
+}
+
+/// Trade-off function of all parts together, from their privacy profile at some ε up to `farthest`. Each
+/// point is a bound of its own.
+fn trade_off_of(
+    given: &[Given],
+    farthest: f64,
+    neighbours: Neighbours,
+) -> Result<Box<dyn Fn(f64) -> f64>, Failure> {
+    const POINTS: u32 = 48;
+    let parts: Vec<Part> = given.iter().map(|given| given.part).collect();
+    let mut points = vec![(loss::pure_epsilon(&parts, neighbours), 0.0)];
+    for at in 0..=POINTS {
+        let epsilon = farthest * f64::from(at) / f64::from(POINTS);
+        points.push((epsilon, loss::delta(&parts, epsilon, neighbours)?.upper));
+    }
+    Ok(Box::new(move |alpha| {
+        points.iter().map(|(epsilon, delta)| of_point(*epsilon, *delta, alpha)).fold(0.0, f64::max)
+    }))
 }
 
 /// Bounds on ε at `delta`, which may be zero.
