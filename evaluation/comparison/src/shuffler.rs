@@ -17,6 +17,8 @@ pub(super) struct Shuffled {
 const LARGEST: f64 = 16.0;
 /// Reciprocal of the step between values of local ε, which have three decimals.
 const DECIMALS: f64 = 1000.0;
+/// Factor of a budget that allows for the last digits of a bound.
+const BELOW: f64 = 1.0 - 1e-6;
 
 impl Comparison {
     pub(super) fn shuffled(&self) -> Shuffled {
@@ -49,11 +51,8 @@ impl Comparison {
         let (mut low, mut high) = (0, (LARGEST * DECIMALS) as u32);
         while high - low > 1 {
             let middle = low.midpoint(high);
-            let holds = ShuffledDp::holds(epsilon, (local(middle), people, delta), levels)?;
+            let holds = ShuffledDp::holds(epsilon * BELOW, (local(middle), people, delta), levels)?;
             if holds { low = middle } else { high = middle }
-        }
-        while low > 0 && ShuffledDp::new(local(low), people, delta, levels)?.epsilon > epsilon {
-            low -= 1; // by the last digits of a bound
         }
         Ok((low > 0).then(|| local(low)))
     }
