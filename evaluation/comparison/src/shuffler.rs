@@ -48,7 +48,9 @@ impl Comparison {
     pub(super) fn local_epsilon(&self, epsilon: f64, levels: Option<f64>) -> Result<Option<f64>> {
         let Shuffled { people, delta } = self.shuffled();
         let local = |steps: u32| f64::from(steps) / DECIMALS;
-        let (mut low, mut high) = (0, (LARGEST * DECIMALS) as u32);
+        let high = (LARGEST * DECIMALS) as u32;
+        // A central ε never exceeds the local one.
+        let (mut low, mut high) = (((epsilon * DECIMALS) as u32).min(high), high);
         while high - low > 1 {
             let middle = low.midpoint(high);
             let holds = ShuffledDp::holds(epsilon * BELOW, (local(middle), people, delta), levels)?;
