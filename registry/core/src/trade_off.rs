@@ -1,8 +1,8 @@
 //! Trade-off functions that claims imply: the least rate of false negatives of a membership test, at each
 //! rate of false positives.
 
-use crate::{Claim, Notion};
-use scumble_accounting::trade_off::{of_point, of_profile};
+use crate::{Claim, Notion, PrivacyProfile};
+use scumble_accounting::trade_off::{of_point, of_points, of_profile};
 
 impl Claim {
     /// Lower bound on the rate of false negatives of any test with the rate `alpha` of false positives. The
@@ -23,7 +23,7 @@ impl Claim {
     /// assert!((claim.trade_off(0.26894142).unwrap() - 0.26894142).abs() < 1e-7);
     /// ```
     pub fn trade_off(&self, alpha: f64) -> Option<f64> {
-        let along = |profile: Option<crate::PrivacyProfile>, (epsilon, delta)| {
+        let along = |profile: Option<PrivacyProfile>, (epsilon, delta)| {
             let point = of_point(epsilon, delta, alpha);
             match profile.filter(|profile| profile.mu() > 0.0) {
                 Some(profile) => of_profile(|epsilon| profile.delta(epsilon), alpha).max(point),
@@ -34,7 +34,7 @@ impl Claim {
             Notion::LocalDp(dp) => Some(along(dp.profile, (dp.epsilon, dp.delta))),
             Notion::CentralDp(dp) => Some(along(dp.profile, (dp.epsilon, dp.delta))),
             Notion::ShuffledDp(dp) => {
-                Some(of_point(dp.epsilon, dp.delta, alpha).max(of_point(dp.epsilon_local, 0.0, alpha)))
+                Some(of_points(&[(dp.epsilon, dp.delta), (dp.epsilon_local, 0.0)], alpha))
             }
             _ => None,
         }

@@ -549,10 +549,7 @@ fn account_shuffle(arguments: &ShuffleArguments) -> Result<Answer, Failure> {
         let epsilon = |at: u32| epsilon_local * f64::from(at) / f64::from(POINTS);
         let point = |at: u32| Ok((epsilon(at), shuffle.delta(epsilon(at))?.upper));
         let points: Vec<(f64, f64)> = (0..=POINTS).map(point).collect::<Result<_, accounting::Error>>()?;
-        let of = move |alpha| {
-            let bounds = points.iter().map(|(epsilon, delta)| trade_off::of_point(*epsilon, *delta, alpha));
-            bounds.fold(0.0, f64::max)
-        };
+        let of = move |alpha| trade_off::of_points(&points, alpha);
         let one = number::short(epsilon_local);
         let shuffled: Named = (format!("{people} shuffled reports of local ε = {one}"), Box::new(of));
         let alone = move |alpha| trade_off::of_point(epsilon_local, 0.0, alpha);

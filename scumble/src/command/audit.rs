@@ -2,7 +2,7 @@
 
 use super::trade_off::{Curve, Named};
 use super::{Failure, print, print_json, progress_bar};
-use crate::accounting::trade_off::of_point;
+use crate::accounting::trade_off::of_points;
 use crate::adversary::{
     Broken, Coupled, Effort, Finding, Measure, ProfilePoint, Verdict, audit_design, audit_plugin,
 };
@@ -77,9 +77,7 @@ fn curves(finding: &Finding) -> Vec<Named<'_>> {
         points.chain(pure.map(|epsilon| (epsilon, 0.0))).collect()
     };
     let named = |what: &str, points: Vec<(f64, f64)>| -> Named {
-        let of = move |alpha: f64| {
-            points.iter().map(|(epsilon, delta)| of_point(*epsilon, *delta, alpha)).fold(0.0, f64::max)
-        };
+        let of = move |alpha: f64| of_points(&points, alpha);
         (format!("{}, {}: {what}", finding.mechanism, finding.claim), Box::new(of))
     };
     let claimed = points(finding.claimed, |point| point.claimed);

@@ -34,6 +34,11 @@ pub fn of_point(epsilon: f64, delta: f64, alpha: f64) -> f64 {
     first.max(second).max(0.0)
 }
 
+/// The largest bound of several points (ε, δ) of one privacy profile.
+pub fn of_points(points: &[(f64, f64)], alpha: f64) -> f64 {
+    points.iter().map(|(epsilon, delta)| of_point(*epsilon, *delta, alpha)).fold(0.0, f64::max)
+}
+
 /// The two lines of a point (ε, δ) at `alpha`.
 fn lines(epsilon: f64, delta: f64, alpha: f64) -> [f64; 2] {
     // Infinity times zero does not occur: ε is finite, and e^ε may be infinite only with α > 0.

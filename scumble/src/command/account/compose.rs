@@ -4,7 +4,7 @@ use super::{
     Answer, BatchSampling, Relation, add_curve, check_sampling, down, no_less, shortly, shortly_up, up,
 };
 use crate::accounting::loss::{self, Bounds};
-use crate::accounting::trade_off::of_point;
+use crate::accounting::trade_off::of_points;
 use crate::accounting::{Neighbours, Part, Run};
 use crate::command::trade_off::Curve;
 use crate::command::{Failure, spinning};
@@ -246,9 +246,7 @@ fn trade_off_of(
         let epsilon = farthest * f64::from(at) / f64::from(POINTS);
         points.push((epsilon, loss::delta(&parts, epsilon, neighbours)?.upper));
     }
-    Ok(Box::new(move |alpha| {
-        points.iter().map(|(epsilon, delta)| of_point(*epsilon, *delta, alpha)).fold(0.0, f64::max)
-    }))
+    Ok(Box::new(move |alpha| of_points(&points, alpha)))
 }
 
 /// Bounds on ε at `delta`, which may be zero.
