@@ -12,7 +12,7 @@ use scumble_vlm as _;
 
 /// Sorted names of the plugins that this crate links. No other list of these names exists; tests compare the
 /// registry with this one. A new mechanism needs faulty variants in `integration-tests/tests/variants`.
-pub const NAMES: [&str; 39] = [
+pub const NAMES: [&str; 40] = [
     "adaptive-marginals",
     "column-space",
     "dauntless-inference",
@@ -51,5 +51,6 @@ pub const NAMES: [&str; 39] = [
     "task-aware-gradient",
     "task-aware-linear",
     "task-aware-priv-unit",
+    "two-server-marginals",
     "vlm",
 ];

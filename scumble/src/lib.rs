@@ -10,6 +10,7 @@
 //! | [`noise`] | exact noise on lattices, mechanisms that add it, and noise keyed by a record's id |
 //! | [`records`] | schemas, files of records as text, encoders and decoders, streams |
 //! | [`custody`] | saved designs, keys, tickets (secrets that repeat a release), and the budget ledger |
+//! | [`servers`] | counts that two servers add up from shares of people's records |
 //! | [`parquet`] | opening of CSV and Parquet files of records, and writing of Parquet |
 //! | [`classic`] | baselines: identity, Laplace, Gaussian, randomised response, |
 //! | | direct, piecewise, Duchi, hybrid |
@@ -86,6 +87,7 @@ pub use scumble_records as records;
 pub use scumble_reports as reports;
 pub use scumble_sampling as sampling;
 pub use scumble_schrodinger as schrodinger;
+pub use scumble_servers as servers;
 #[cfg(feature = "evaluation")]
 pub use scumble_svm as svm;
 pub use scumble_tables as tables;

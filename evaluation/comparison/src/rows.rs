@@ -16,7 +16,7 @@ use super::{
     Chosen, Comparison, LearningCurve, Metric, Reference, Result, Row, Scorer, Trust, Tunable, Tuned,
     TunedOn, Worth,
 };
-use scumble_core::{Designed, Guarantee, ShapedBy, Unit};
+use scumble_core::{Guarantee, ShapedBy, Unit};
 
 impl Comparison {
     /// Rows of all scorers and metrics. `scored` has the scores of all trials, cell by cell in the order of
@@ -184,11 +184,10 @@ impl Row {
 
 impl Cell {
     fn trust(&self) -> Trust {
-        match (self.mechanism(), self.shuffled, self.mechanism().releases().family()) {
-            (Designed::Local(_), None, _) => Trust::Nobody,
-            (Designed::Local(_), Some(_), _) => Trust::Shuffler,
-            (Designed::Curator(_), _, None) => Trust::Curator,
-            (Designed::Curator(_), _, Some(_)) => Trust::Model,
+        match Trust::in_release(self.mechanism()) {
+            Trust::Nobody if self.shuffled.is_some() => Trust::Shuffler,
+            Trust::Curator if self.mechanism().releases().family().is_some() => Trust::Model,
+            trust => trust,
         }
     }
 

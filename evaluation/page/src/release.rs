@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use scumble_comparison::Trust;
 use scumble_core::text::abridged;
-use scumble_core::{Designed, Layout, Output, Releases};
+use scumble_core::{Layout, Output, Releases};
 use scumble_custody::{Account, Card, InformationAccount, Result};
 use scumble_records::{Records, Values};
 
@@ -47,10 +47,7 @@ impl ReleasePage<'_> {
             self.card;
         let title = format!("Release of {} as {}", self.input, self.output);
         let releases = design.mechanism().releases();
-        let trust = match design.mechanism() {
-            Designed::Local(_) => Trust::Nobody,
-            Designed::Curator(_) => Trust::Curator,
-        };
+        let trust = Trust::in_release(design.mechanism());
         let columns = self.columns()?;
         let body = html! {
             main {

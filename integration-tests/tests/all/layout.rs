@@ -16,6 +16,7 @@ const LAYERS: [&[&str]; 8] = [
     &[
         "registry/records",
         "registry/custody",
+        "registry/servers",
         "registry/parquet",
         "registry/arrow",
         "registry/tables",

@@ -154,7 +154,7 @@ impl Program for Rounds {
 
 /// Expected sum of |noise| of a table with `cells` cells, in a round that spends `share` of the budget.
 fn expected_noise(purse: &Purse, share: f64, cells: usize) -> f64 {
-    scores::expected_noise(purse.scale(share * (1.0 - CHOICE_SHARE)), cells)
+    scores::expected_noise(purse.deviation(share * (1.0 - CHOICE_SHARE)), cells)
 }
 
 /// Returns the number of rounds for pairs of columns with `levels` levels.

@@ -26,6 +26,8 @@ pub(crate) struct Purse {
     neighbours: Neighbours,
     /// Largest number of records of a person that count.
     records_per_person: u16,
+    /// Number of parties that add noise to each table, each of them enough for the budget.
+    servers: u16,
     /// Square of the Gaussian differential privacy parameter μ of all answers together; `None` for an
     /// infinite ε.
     squared_mu: Option<f64>,
@@ -63,12 +65,19 @@ impl Purse {
                 Some(mu * mu * (1.0 - FOR_ROUNDINGS))
             }
         };
-        let purse = Self { budget, neighbours, records_per_person, squared_mu, made: Arc::default() };
+        let (servers, made) = (1, Arc::default());
+        let purse = Self { budget, neighbours, records_per_person, servers, squared_mu, made };
         purse.noise(LEAST_SHARE)?;
         Ok(purse)
     }
 
-    /// Returns the noise of a table that spends `share`, a fraction of the budget; `None` for an infinite ε.
+    /// Same purse, for tables to which `servers` parties add noise.
+    pub(crate) fn of_servers(self, servers: u16) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// Returns the noise that one party adds to a table that spends `share`, a fraction of the budget; `None`
+    /// for an infinite ε.
     ///
     /// # Errors
     /// [`Error::Budget`] if the standard deviation of the noise exceeds every possible count.
@@ -85,8 +94,19 @@ impl Purse {
         Ok(Some(noise))
     }
 
-    /// Standard deviation, in counts, of the noise of a table that spends `share`, a fraction of the budget.
-    pub(crate) fn scale(&self, share: f64) -> f64 {
+    /// Standard deviation, in counts, of all noise of a table that spends `share`, a fraction of the budget.
+    pub(crate) fn deviation(&self, share: f64) -> f64 {
+        self.scale(share) * f64::from(self.servers).sqrt()
+    }
+
+    /// Standard deviation, in counts, of all noise of a table to which each party adds `noise`.
+    pub(crate) fn deviation_of(&self, noise: Option<&CountNoise>) -> f64 {
+        noise.map_or(0.0, |noise| noise.scale() * f64::from(self.servers).sqrt())
+    }
+
+    /// Standard deviation, in counts, of the noise that one party adds to a table that spends `share`, a
+    /// fraction of the budget.
+    fn scale(&self, share: f64) -> f64 {
         self.squared_mu.map_or(0.0, |squared_mu| (self.differing() as f64 / (share * squared_mu)).sqrt())
     }
 
@@ -246,8 +266,9 @@ fn count(parts: u64) -> f64 {
     parts as f64 / f64::from(PARTS)
 }
 
-fn measured(clique: &Clique, counts: Vec<f64>, noise: Option<&CountNoise>) -> Measured {
-    let variance = noise.map_or(1.0, |noise| noise.scale().powi(2)); // without noise all tables agree
+/// Table with noise of this standard `deviation` on each count.
+fn measured(clique: &Clique, counts: Vec<f64>, deviation: f64) -> Measured {
+    let variance = if deviation == 0.0 { 1.0 } else { deviation.powi(2) }; // without noise all tables agree
     Measured { clique: clique.clone(), counts, variance }
 }
 
@@ -278,6 +299,16 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// Table of unmerged levels.
+    pub(crate) fn new(clique: &Clique, counts: Vec<f64>, deviation: f64, share: f64) -> Self {
+        Self { clique: clique.clone(), counts, deviation, share, merged: Arc::default() }
+    }
+
+    /// The table as an answer.
+    pub(crate) fn measured(&self) -> Measured {
+        measured(&self.clique, self.counts.clone(), self.deviation)
+    }
+
     /// Returns the table with the values that its levels stand for.
     pub(crate) fn counted(self, columns: &Columns) -> CountedTable {
         let Self { clique, counts, deviation, share, merged } = self;
@@ -315,19 +346,25 @@ impl Answers for Drawn {
     fn measure(&mut self, clique: &Clique, share: f64) -> Result<Measured> {
         let noise = Terms { purse: &self.purse, spent: &mut self.spent }.noise(share)?;
         let exact = self.counts.cells(clique);
-        let counts = match &noise {
-            Some(noise) => noise.add(exact, &mut self.stream),
-            None => exact.iter().map(|parts| count(*parts)).collect(),
-        };
+        let mut counts: Vec<f64> = exact.iter().map(|parts| count(*parts)).collect();
+        if let Some(noise) = &noise {
+            counts = noise.add(exact, &mut self.stream);
+            let zeros = vec![0; exact.len()];
+            for _ in 1..self.purse.servers {
+                let other = noise.add(&zeros, &mut self.stream);
+                counts.iter_mut().zip(other).for_each(|(count, other)| *count += other);
+            }
+        }
+        let deviation = self.purse.deviation_of(noise.as_ref());
         self.transcript.extend(&counts);
         self.tables.push(Asked {
             clique: clique.clone(),
             counts: counts.clone(),
-            deviation: noise.as_ref().map_or(0.0, CountNoise::scale),
+            deviation,
             share,
             merged: self.merged.clone(),
         });
-        Ok(measured(clique, counts, noise.as_ref()))
+        Ok(measured(clique, counts, deviation))
     }
 
     fn select(&mut self, share: f64, scores: &Scores) -> Result<usize> {
@@ -408,7 +445,7 @@ impl Answers for Replayed<'_> {
             None if exact.iter().zip(counts).all(|(exact, drawn)| count(*exact) == *drawn) => 0.0,
             None => f64::NEG_INFINITY,
         };
-        Ok(measured(clique, counts.to_vec(), noise.as_ref()))
+        Ok(measured(clique, counts.to_vec(), self.purse.deviation_of(noise.as_ref())))
     }
 
     fn select(&mut self, share: f64, scores: &Scores) -> Result<usize> {

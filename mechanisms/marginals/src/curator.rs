@@ -1,18 +1,18 @@
 //! Curator that releases synthetic records. A [`Program`], in which the mechanisms of this crate differ, asks
 //! for noisy tables. The records are drawn from these tables.
 
-use crate::answers::{Drawn, Purse, Replayed};
+use crate::answers::{Asked, Drawn, Purse, Replayed};
 use crate::bins;
 use crate::columns::Columns;
 use crate::counts::{Clique, Counts};
-use crate::program::Program;
+use crate::program::{Answered, Program};
 use crate::residuals::Measured;
 use schemars::JsonSchema;
 use scumble_core::levels::Grid;
 use scumble_core::{
     Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Drawing, Error, Evidence, Example, Guarantee,
-    NUMBER_OF_RECORDS, Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, Statistics,
-    Stream, Table, TargetDomain, ValuesIn, accumulate,
+    NUMBER_OF_RECORDS, Neighbours, Noise, Outcome, Randomness, RecordDomain, Releases, Result, SharedCounts,
+    Statistics, Stream, Streams, Table, TargetDomain, ValuesIn, accumulate,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Curator that releases synthetic records, drawn from the noisy tables of the program `P`.
 #[derive(Debug, Clone)]
 pub(crate) struct Curator<P: Program> {
-    state: State<P>,
-    columns: Columns,
-    purse: Purse,
+    pub(crate) state: State<P>,
+    pub(crate) columns: Columns,
+    pub(crate) purse: Purse,
 }
 
 /// Saved state of the mechanism.
@@ -45,9 +45,14 @@ impl<P: Program> TryFrom<State<P>> for Curator<P> {
         if columns.len() == 0 {
             return Err(Error::not_applicable(P::NAME, "the records have no column"));
         }
+        if P::SERVERS > 1 && state.neighbours != Neighbours::ReplaceOne {
+            let problem =
+                "neighbours: two servers know who reports, so the claim is about \"replace-one\" record";
+            return Err(Error::parameter(P::NAME, problem));
+        }
         state.program.check(&columns)?;
         state.program.tables(&columns).check(P::NAME, &columns.levels())?;
-        let purse = Purse::new(state.budget, state.neighbours, most_records(&state.domain))?;
+        let purse = state.purse()?;
         Ok(Self { state, columns, purse })
     }
 }
@@ -87,7 +92,7 @@ impl Common {
         share: f64,
     ) -> Result<(Vec<Grid>, Neighbours)> {
         let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
-        let scale = Purse::new(brief.budget, neighbours, most_records(&brief.domain))?.scale(share);
+        let scale = Purse::new(brief.budget, neighbours, most_records(&brief.domain))?.deviation(share);
         let none = BTreeMap::new();
         let each = self.column_bins.as_ref().unwrap_or(&none);
         let explicit = bins::ExplicitBins { each, all: self.bins, schema: &brief.bins };
@@ -116,8 +121,8 @@ impl<P: Program> State<P> {
         let (domain, budget) = (brief.domain.clone(), brief.budget);
         budget.check_for_gaussian(P::NAME)?;
         let neighbours = common.neighbours.unwrap_or(Neighbours::ReplaceOne);
-        let scale = Purse::new(budget, neighbours, most_records(&domain))?.scale(share);
-        let rule = bins::Rule::from_brief(brief, scale);
+        let purse = Purse::new(budget, neighbours, most_records(&domain))?.of_servers(P::SERVERS);
+        let rule = bins::Rule::from_brief(brief, purse.deviation(share));
         let each = &common.column_bins.unwrap_or_default();
         let explicit = bins::ExplicitBins { each, all: common.bins, schema: &brief.bins };
         let grids = |refined| bins::for_attributes(P::NAME, &domain, &explicit, &rule, refined);
@@ -133,6 +138,13 @@ impl<P: Program> State<P> {
             _ => grids(false)?,
         };
         Ok(Self { domain, budget, neighbours, bins, program })
+    }
+}
+
+impl<P: Program> State<P> {
+    fn purse(&self) -> Result<Purse> {
+        let purse = Purse::new(self.budget, self.neighbours, most_records(&self.domain))?;
+        Ok(purse.of_servers(P::SERVERS))
     }
 }
 
@@ -171,7 +183,8 @@ impl<P: Program> CuratorMechanism for Curator<P> {
             let theorem = "the same with one record removed and another one added";
             claims.push(claim(replaced, Neighbours::ReplaceOne, theorem.to_owned()));
         }
-        Guarantee::for_curator(self.state.neighbours, claims)
+        let guarantee = Guarantee::for_curator(self.state.neighbours, claims);
+        if P::SERVERS == 1 { guarantee } else { guarantee.by_two_servers() }
     }
 
     fn releases(&self) -> Releases {
@@ -184,6 +197,10 @@ impl<P: Program> CuratorMechanism for Curator<P> {
 
     fn evidence(&self) -> Evidence<'_> {
         Evidence { statistics: Some(self), ..Evidence::default() }
+    }
+
+    fn shared_counts(&self) -> Option<&dyn SharedCounts> {
+        (P::SERVERS > 1).then_some(self)
     }
 }
 
@@ -205,7 +222,9 @@ impl<P: Program> Statistics for Curator<P> {
     fn draw(&self, table: &Table, randomness: &mut Randomness) -> Result<Vec<f64>> {
         let counts = self.gathered(table)?.counts;
         let total = self.total(&counts);
-        let mut answers = Drawn::new(self.purse.clone(), counts, randomness.streams().stream(0));
+        // A server knows its own noise, and sees the noise of the other server alone.
+        let purse = self.purse.clone().of_servers(1);
+        let mut answers = Drawn::new(purse, counts, randomness.streams().stream(0));
         self.state.program.ask(&self.columns, total, &mut answers)?;
         Ok(answers.transcript)
     }
@@ -213,7 +232,7 @@ impl<P: Program> Statistics for Curator<P> {
     fn log_likelihood(&self, table: &Table, drawn: &[f64]) -> Result<f64> {
         let counts = self.gathered(table)?.counts;
         let total = self.total(&counts);
-        let mut answers = Replayed::new(self.purse.clone(), counts, drawn);
+        let mut answers = Replayed::new(self.purse.clone().of_servers(1), counts, drawn);
         self.state.program.ask(&self.columns, total, &mut answers)?;
         Ok(answers.log_likelihood)
     }
@@ -240,6 +259,9 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
     }
 
     fn add_shares(&mut self, records: &[f64], shares: &[u16]) -> Result<()> {
+        if P::SERVERS > 1 {
+            return Err(Error::not_applicable(P::NAME, "a report to two servers has one record"));
+        }
         let Curator { state, columns, .. } = self.curator;
         let coded = columns.coded(&state.domain, records)?;
         scumble_core::check_width(coded.first().map_or(0, Vec::len), shares.len())?;
@@ -252,13 +274,27 @@ impl<P: Program> Accumulator for Gathered<'_, P> {
         let streams = randomness.streams();
         let mut answers = Drawn::new(purse.clone(), self.counts, streams.stream(0));
         let answered = state.program.ask(columns, total, &mut answers)?;
+        let guarantee = self.curator.guarantee().under(randomness.provenance());
+        self.curator.outcome(guarantee, (answered, answers.tables), total, (streams, answers.stream))
+    }
+}
+
+impl<P: Program> Curator<P> {
+    /// Release of records that are drawn from noisy tables. The `stream` may have drawn the noise of the
+    /// tables; it is stream 0 of `streams`.
+    pub(crate) fn outcome(
+        &self,
+        guarantee: Guarantee,
+        (answered, asked): (Answered, Vec<Asked>),
+        total: Option<f64>,
+        (streams, mut stream): (Streams, Stream),
+    ) -> Result<Outcome> {
         let counted = largest(&answered.measured);
-        let model = answered.model(total, &mut answers.stream)?;
-        let tables = answers.tables.into_iter().map(|asked| asked.counted(columns)).collect();
+        let model = answered.model(total, &mut stream)?;
+        let tables = asked.into_iter().map(|asked| asked.counted(&self.columns)).collect();
         let records = total.unwrap_or_else(|| model.network.total()).round().max(1.0) as usize;
-        let (layout, columns) = (state.domain.layout(), columns.clone());
-        let noise = Noise::unknown(&layout);
-        let (guarantee, width) = (self.curator.guarantee().under(randomness.provenance()), layout.width());
+        let (layout, columns) = (self.state.domain.layout(), self.columns.clone());
+        let (noise, width) = (Noise::unknown(&layout), layout.width());
         let draw = move |records, stream: &mut Stream| {
             Ok(columns.written(&model.draw(records, stream)?, width, stream))
         };

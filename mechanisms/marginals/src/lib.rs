@@ -10,6 +10,7 @@
 //! | [`NOISY_MARGINALS`] | each column with the target, or the named columns |
 //! | [`MST`] | pairs along a tree of columns, chosen by their dependence |
 //! | [`ADAPTIVE_MARGINALS`] | chosen in rounds, by the errors of the current estimate |
+//! | [`TWO_SERVER_MARGINALS`] | those of `NOISY_MARGINALS`, counted by two servers from shares |
 //! | [`TABLES`] | named tables of counts and means, without rows, also period after period |
 //!
 //! Curators that add another kind of noise can use [`Tables`], which counts records, and draws records from
@@ -33,9 +34,11 @@ mod scores;
 mod selection;
 mod statistics;
 mod tables;
+mod two_servers;
 
 pub use adaptive::{ADAPTIVE_MARGINALS, Workload};
 pub use mst::MST;
 pub use noisy_marginals::NOISY_MARGINALS;
 pub use statistics::TABLES;
 pub use tables::{Coded, Tables};
+pub use two_servers::TWO_SERVER_MARGINALS;

@@ -11,32 +11,36 @@ use scumble_core::{Brief, Descriptor, Error, Output, RecordDomain, Result, regis
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "noisy-marginals";
+/// Name of the mechanism by two servers.
+pub(crate) const TWO_SERVERS: &str = "two-server-marginals";
 
-/// The [`Program`] of the mechanism: fixed tables, each measured with the same standard deviation of noise.
+/// The [`Program`] of the mechanism: fixed tables, each measured with the same standard deviation of noise,
+/// which each of `SERVERS` parties adds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Named {
+pub(crate) struct Named<const SERVERS: u16 = 1> {
     /// Tables, by the indices of their columns; `None` means each feature with the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cliques: Option<Vec<Clique>>,
 }
 
-impl Named {
-    fn cliques(&self, columns: &Columns) -> Vec<Clique> {
+impl<const SERVERS: u16> Named<SERVERS> {
+    pub(crate) fn cliques(&self, columns: &Columns) -> Vec<Clique> {
         self.cliques.clone().unwrap_or_else(|| columns.each_with_label())
     }
 }
 
-impl Program for Named {
-    const NAME: &'static str = NAME;
+impl<const SERVERS: u16> Program for Named<SERVERS> {
+    const NAME: &'static str = if SERVERS == 1 { NAME } else { TWO_SERVERS };
     const CHOOSES: bool = false;
+    const SERVERS: u16 = SERVERS;
 
     fn merges(&self) -> bool {
         false
     }
 
     fn check(&self, columns: &Columns) -> Result<()> {
-        let refuse = |problem: &str| Err(Error::parameter(NAME, problem));
+        let refuse = |problem: &str| Err(Error::parameter(Self::NAME, problem));
         let cliques = self.cliques(columns);
         let is_whole = |clique: &Clique| {
             !clique.is_empty()
@@ -61,16 +65,21 @@ impl Program for Named {
 
     fn ask(&self, columns: &Columns, _total: Option<f64>, answers: &mut dyn Answers) -> Result<Answered> {
         let cliques = self.cliques(columns);
-        let share = 1.0 / cliques.len() as f64;
+        let share = share(&cliques);
         let measured = cliques.iter().map(|clique| answers.measure(clique, share)).collect::<Result<_>>()?;
         Ok(Answered { levels: columns.levels(), measured, cliques, merged: vec![] })
     }
 }
 
+/// Fraction of the budget that each of these tables spends.
+pub(crate) fn share(cliques: &[Clique]) -> f64 {
+    1.0 / cliques.len().max(1) as f64
+}
+
 /// Parameters of the mechanism.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+pub(crate) struct Parameters {
     #[serde(flatten)]
     common: Common,
     /// Columns counted together: one list of column names per table ("target" for the target). The tables
@@ -79,11 +88,15 @@ struct Parameters {
     marginals: Option<Vec<Vec<String>>>,
 }
 
-fn learn(parameters: Parameters, brief: &Brief) -> Result<State<Named>> {
+pub(crate) fn learn<const SERVERS: u16>(
+    parameters: Parameters,
+    brief: &Brief,
+) -> Result<State<Named<SERVERS>>> {
     let Parameters { common, marginals } = parameters;
+    let plugin = Named::<SERVERS>::NAME;
     let named = |names: &Vec<String>| {
         let mut clique =
-            names.iter().map(|name| place(NAME, &brief.domain, name)).collect::<Result<Clique>>()?;
+            names.iter().map(|name| place(plugin, &brief.domain, name)).collect::<Result<Clique>>()?;
         clique.sort_unstable();
         Ok(clique)
     };
@@ -141,7 +154,7 @@ register! {
                 public; Canonne, Kamath and Steinke, The discrete Gaussian (2020)",
         descriptor: Descriptor::new(Output::Synthetic).reading_people(),
         parameters: Parameters,
-        learn: learn,
+        learn: learn::<1>,
         curator: Curator::try_from,
         example: example,
     };

@@ -23,6 +23,10 @@ pub(crate) trait Program:
     /// True if the choice of the tables depends on the records.
     const CHOOSES: bool;
 
+    /// Number of parties that add noise to each table. The noise of one party suffices for the guarantee, so
+    /// that it holds against the other.
+    const SERVERS: u16 = 1;
+
     /// Returns whether the program merges the levels of refined grids. Such a program first measures the
     /// table of each single column.
     fn merges(&self) -> bool;

@@ -2,7 +2,7 @@
 
 use crate::number::{AtLeast, Significant};
 use crate::{
-    CentralDp, Claim, Guarantee, LocalDp, MetricDp, NUMBER_OF_RECORDS, Neighbours, Notion, Prior,
+    CentralDp, Claim, Guarantee, Holder, LocalDp, MetricDp, NUMBER_OF_RECORDS, Neighbours, Notion, Prior,
     PrivacyProfile, ShapedBy, ShuffledDp, Unit, shown,
 };
 use std::borrow::Cow;
@@ -35,7 +35,11 @@ impl fmt::Display for Notion {
         match self {
             Self::LocalDp(_) => write!(formatter, "{budget} local differential privacy"),
             Self::CentralDp(dp) => {
-                write!(formatter, "{budget} central differential privacy ({})", dp.neighbours)
+                write!(formatter, "{budget} central differential privacy ({})", dp.neighbours)?;
+                match dp.held_by {
+                    Holder::Curator => Ok(()),
+                    Holder::TwoServers => formatter.write_str(" while one of two servers is honest,"),
+                }
             }
             Self::ShuffledDp(dp) => write!(
                 formatter,
@@ -313,6 +317,11 @@ impl Notion {
     /// the proofs do not cover.
     fn how_sure(&self) -> &'static str {
         match self {
+            Self::CentralDp(CentralDp { held_by: Holder::TwoServers, .. }) => {
+                "Proven for every adversary that sees the release, whatever else it knows and computes, if \
+                 the assumptions hold. Against one of the servers, proven for every adversary that cannot \
+                 break the encryption."
+            }
             Self::LocalDp(_) | Self::CentralDp(_) | Self::PerfectSecrecy(_) => {
                 "Proven for every adversary, whatever else it knows and computes, if the assumptions hold."
             }

@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// # Errors
 /// [`Error::Shape`] if a part was designed for a column or a target that `domain` lacks or defines
 /// differently. Also if two parts read the target, or if there is no part. [`Error::NotApplicable`] if a part
-/// makes [reports](Releases::Reports), or if one of several parts releases a model or synthetic rows.
+/// makes [reports](Releases::Reports) or is run by two servers, or if one of several parts releases a model
+/// or synthetic rows.
 pub fn composed(domain: RecordDomain, parts: Vec<Designed>) -> Result<Designed> {
     let locals = parts.iter().map(|part| match part {
         Designed::Local(local) => Some(local.clone()),
@@ -354,11 +355,11 @@ impl CuratorComposed {
     }
 }
 
-/// Refuses parts whose output rows cannot be joined with those of another part.
+/// Refuses parts of two servers, and parts whose output rows cannot be joined with those of another part.
 ///
 /// # Errors
-/// [`Error::NotApplicable`] if there are several parts, and one releases a model or rows that correspond to
-/// no input rows.
+/// [`Error::NotApplicable`] if two servers run a part. Also if there are several parts, and one releases a
+/// model or rows that correspond to no input rows.
 fn refuse_drawn(parts: &[Designed]) -> Result<()> {
     let refuse = |what: &str| {
         let reason = format!(
@@ -367,6 +368,9 @@ fn refuse_drawn(parts: &[Designed]) -> Result<()> {
         );
         Err(Error::not_applicable("a composition", reason))
     };
+    if parts.iter().any(|part| part.shared_counts().is_some()) {
+        return refuse("two servers run a part, without a curator who could run the others");
+    }
     let mut releases = parts.iter().map(Designed::releases).filter(|_| parts.len() > 1);
     releases.try_for_each(|releases| match releases {
         Releases::Model { .. } => refuse("a part releases a model's coefficients"),

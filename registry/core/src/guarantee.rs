@@ -179,6 +179,27 @@ pub struct CentralDp {
     /// Privacy profile δ(ε), if more than one point of it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<PrivacyProfile>,
+    /// Party that holds the records.
+    #[serde(default, skip_serializing_if = "Holder::is_curator")]
+    pub held_by: Holder,
+}
+
+/// Party that holds the records of a [`CentralDp`] claim. A claim whose records two servers hold is never
+/// printed without naming the servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holder {
+    /// A curator, who holds the records in the clear and is trusted.
+    #[default]
+    Curator,
+    /// Two servers, of whom each holds a share of every record. One of them is trusted, whichever it is.
+    TwoServers,
+}
+
+impl Holder {
+    fn is_curator(&self) -> bool {
+        *self == Self::Curator
+    }
 }
 
 /// Differential privacy of a shuffler's output: the inequality of [`CentralDp`] for the reports of `people`
@@ -204,7 +225,7 @@ pub struct ShuffledDp {
 impl CentralDp {
     /// Creates a claim (ε, δ) for this neighbouring relation.
     pub fn new(epsilon: f64, delta: f64, neighbours: Neighbours) -> Self {
-        Self { epsilon, delta, neighbours, profile: None }
+        Self { epsilon, delta, neighbours, profile: None, held_by: Holder::Curator }
     }
 
     /// Same claim with the privacy profile on which its point (ε, δ) lies.
@@ -467,6 +488,17 @@ pub enum ShapedBy {
 /// Assumption of a claim about single records.
 const ONE_RECORD: &str = "each person contributes one record";
 
+/// Assumption of a claim of a curator.
+const TRUSTED_CURATOR: &str = "a trusted curator holds all records in the clear";
+
+/// Assumptions of a claim against the readers of a release by two servers, and against one of the servers.
+const TWO_SERVERS: [&str; 2] = [
+    "one of the two servers, whichever it is, adds its noise and keeps its key, its shares and its noise to \
+     itself; both together learn every record",
+    "against one server, the claim is computational: it depends on X25519, HKDF-SHA-256, ChaCha20-Poly1305 \
+     and TurboSHAKE128",
+];
+
 /// Assumptions of every claim about records.
 pub const ASSUMED: [&str; 3] = [
     "the bounds and levels are public, and were not taken from the data",
@@ -515,16 +547,29 @@ impl Guarantee {
         neighbours: Neighbours,
         claims: impl IntoIterator<Item = (CentralDp, String)>,
     ) -> Self {
-        let trusted = "a trusted curator holds all records in the clear";
         let (discloses, exists) = match neighbours {
             Neighbours::ReplaceOne => (vec![NUMBER_OF_RECORDS.to_owned()], None),
             // An empty table is refused, which distinguishes it from its neighbours, the tables of one
             // record.
             Neighbours::AddOrRemoveOne => (vec![], Some("the existence of at least one record is public")),
         };
-        let assumes = ASSUMED[..2].iter().copied().chain([trusted]).chain(exists);
+        let assumes = ASSUMED[..2].iter().copied().chain([TRUSTED_CURATOR]).chain(exists);
         let claims = claims.into_iter().map(|(dp, theorem)| (Notion::CentralDp(dp), theorem));
         Self { discloses, assumes: assumes.map(str::to_owned).collect(), ..Self::for_records(claims) }
+    }
+
+    /// This guarantee of a curator, for two servers in the curator's place. Each holds one of two shares of
+    /// every record.
+    #[must_use]
+    pub fn by_two_servers(mut self) -> Self {
+        for claim in &mut self.claims {
+            if let Notion::CentralDp(dp) = &mut claim.notion {
+                dp.held_by = Holder::TwoServers;
+            }
+        }
+        self.assumes.retain(|assumed| assumed != TRUSTED_CURATOR);
+        self.assumes.extend(TWO_SERVERS.map(str::to_owned));
+        self
     }
 
     /// This guarantee for people of whom at most `records_per_person` records are used. It is then about all

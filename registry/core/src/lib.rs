@@ -89,15 +89,15 @@ pub use domain::{Domain, Factor, check_finite, check_width, largest};
 pub use error::{Error, Result};
 pub use estimate::{Estimate, check_confidence};
 pub use guarantee::{
-    ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, LocalDp, MetricDp, MutualInformation,
-    NUMBER_OF_RECORDS, Neighbours, Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy, ShuffledDp, Unit,
-    in_clear,
+    ASSUMED, AmbiguitySet, CentralDp, Claim, CramerRao, Guarantee, Holder, LocalDp, MetricDp,
+    MutualInformation, NUMBER_OF_RECORDS, Neighbours, Notion, PacResistance, PerfectSecrecy, Prior, ShapedBy,
+    ShuffledDp, Unit, in_clear,
 };
 pub use mechanism::{
     Accumulator, Alike, Collection, Collector, CuratorMechanism, Designed, Draw, Drawing, Evidence,
     FunctionAxis, Halved, Halving, Horizon, Key, LocalMechanism, MixtureParts, Mixtures, ModelFunction,
-    Outcome, PeriodTables, Release, ReleasedModel, Releases, Rows, Secret, SecretKey, Side, Statistics,
-    ValuesIn, accumulate, collected, in_blocks, release_local,
+    Outcome, PeriodTables, Release, ReleasedModel, Releases, Rows, Secret, SecretKey, SharedCounts,
+    SharedTable, Side, Statistics, ValuesIn, accumulate, collected, in_blocks, release_local,
 };
 pub use perturbation::{DescribedNoise, Distance, Perturbation};
 pub use plugin::{Example, NoParameters, Plugin, parse_parameters, split_parameters};

@@ -277,8 +277,9 @@ inventory::collect!(Plugin);
 ///   `Deserialize`.
 /// - `local`: a function of the state that returns a [`LocalMechanism`](crate::LocalMechanism). For a
 ///   mechanism that a curator runs, write `curator`, and return a
-///   [`CuratorMechanism`](crate::CuratorMechanism). This function builds both new designs and designs that
-///   are read from files.
+///   [`CuratorMechanism`](crate::CuratorMechanism). For one that two servers run, write `two_servers`, and
+///   return a `CuratorMechanism` with [shared counts](crate::SharedCounts). This function builds both new
+///   designs and designs that are read from files.
 /// - `example`: a function without arguments that returns an [`Example`](crate::Example) or an error.
 ///
 /// `scumble_noise::register!` also accepts a mechanism that adds noise. The linker drops a crate that nothing
@@ -316,5 +317,6 @@ macro_rules! register {
     };
     (@ local) => { $crate::Side::Local };
     (@ curator) => { $crate::Side::Curator };
-    (@ $other:ident) => { compile_error!("a plugin is built by `local` or by `curator`") };
+    (@ two_servers) => { $crate::Side::TwoServers };
+    (@ $other:ident) => { compile_error!("a plugin is built by `local`, `curator` or `two_servers`") };
 }

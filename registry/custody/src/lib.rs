@@ -29,7 +29,7 @@ mod new_file;
 mod periods;
 mod private_answer;
 mod request;
-mod sealed;
+pub mod sealed;
 mod shipped;
 mod side_by_side;
 mod ticket;

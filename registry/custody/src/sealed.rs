@@ -15,7 +15,7 @@ const FORMAT: &str = "format";
 const DIGEST: &str = "digest";
 
 /// Seals `body`: adds its format and its digest, and returns the JSON text.
-pub(crate) fn seal(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
+pub fn seal(format: &str, mut body: Map<String, Value>) -> serde_json::Result<String> {
     body.insert(FORMAT.into(), format.into());
     let digest = digest(&body)?;
     body.insert(DIGEST.into(), digest.into());
@@ -30,7 +30,7 @@ pub(crate) fn digest_of(format: &str, mut body: Map<String, Value>) -> serde_jso
 
 /// Opens sealed text and checks that its format is `format`. The digest is checked later by
 /// [`Sealed::check_untouched`], so that a reader can first report a faulty number.
-pub(crate) fn open(text: &str, format: &str) -> Result<Sealed, String> {
+pub fn open(text: &str, format: &str) -> Result<Sealed, String> {
     let Unique(Value::Object(mut body)) = serde_json::from_str(text).map_err(sentence)? else {
         return Err("it is not a JSON object".into());
     };
@@ -70,8 +70,9 @@ fn how_to_remake(found: &str, format: &str) -> &'static str {
 }
 
 /// Content of a sealed file.
-pub(crate) struct Sealed {
-    pub(crate) body: Map<String, Value>,
+pub struct Sealed {
+    /// Fields of the file, without the format and the digest.
+    pub body: Map<String, Value>,
     is_untouched: bool,
 }
 
@@ -80,7 +81,7 @@ impl Sealed {
     ///
     /// # Errors
     /// A sentence about a missing or malformed field.
-    pub(crate) fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
+    pub fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
         let field = self.body.get(name).ok_or_else(|| format!("it has no {name:?}"))?;
         T::deserialize(field).map_err(sentence)
     }
@@ -89,7 +90,7 @@ impl Sealed {
     ///
     /// # Errors
     /// A sentence about a malformed field.
-    pub(crate) fn part<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T, String> {
+    pub fn part<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T, String> {
         let fields = names.iter().filter_map(|&name| Some((name.to_owned(), self.body.get(name)?.clone())));
         serde_json::from_value(Value::Object(fields.collect())).map_err(sentence)
     }
@@ -98,7 +99,7 @@ impl Sealed {
     ///
     /// # Errors
     /// A sentence if the digest does not match the content.
-    pub(crate) fn check_untouched(&self) -> Result<(), String> {
+    pub fn check_untouched(&self) -> Result<(), String> {
         if self.is_untouched {
             return Ok(());
         }

@@ -59,12 +59,22 @@ impl CountNoise {
         self.distribution.scale() / self.unit
     }
 
+    /// Number of lattice steps that equal a count of 1, a power of two.
+    pub fn steps(&self) -> u128 {
+        self.unit as u128
+    }
+
+    /// Draws the noise of one count, in lattice steps.
+    pub fn draw(&self, stream: &mut Stream) -> i128 {
+        self.distribution.sample(stream)
+    }
+
     /// Returns counts with noise. `parts` has the exact counts, in units of 1/[`PARTS`]. Each count gets an
     /// independent draw.
     pub fn add(&self, parts: &[u64], stream: &mut Stream) -> Vec<f64> {
         let step = self.unit as i128 / i128::from(PARTS);
         let noisy = |parts: &u64| {
-            let exact = i128::from(*parts) * step + self.distribution.sample(stream);
+            let exact = i128::from(*parts) * step + self.draw(stream);
             exact as f64 / self.unit
         };
         parts.iter().map(noisy).collect()

@@ -181,6 +181,42 @@ pub fn write<W: WriteRows>(released: &Table, decoder: &Decoder, mut output: W) -
     output.finish()
 }
 
+/// Passes all records of `reader` to `take`, many at a time in flat form, in bounded memory. `take` also
+/// receives their [shares](Table::shares) if people have several records. `on_progress` is called as in
+/// [`release`].
+///
+/// # Errors
+/// Same errors as [`release`], except for writing; any error of `take`.
+pub fn for_each(
+    reader: &mut Reader,
+    mut take: impl FnMut(&[f64], &[u16]) -> Result<()> + Send,
+    mut on_progress: impl FnMut(u64) -> Result<()> + Send,
+) -> Result<Streamed> {
+    let (encoder, people) = (reader.encoder().clone(), reader.people());
+    let encode = |_number, rows: &RawRows| {
+        let (mut records, mut clips) = (vec![], Clips::default());
+        rows.encode(&encoder, &mut records, &mut clips)?;
+        let shares = Reader::shares(people.as_deref(), rows, &encoder);
+        Ok((records, rows.len(&encoder) as u64, shares, clips))
+    };
+    let (mut waiting, mut waiting_shares, mut clips) = (vec![], vec![], Clips::default());
+    let mut count = 0;
+    reader.in_blocks(encode, |(records, rows, shares, clipped), bytes| {
+        count += rows;
+        waiting.extend(records);
+        waiting_shares.extend(shares.into_iter().flatten());
+        clips.add(&clipped);
+        if waiting.len() >= MOST_VALUES {
+            take(&waiting, &waiting_shares)?;
+            waiting.clear();
+            waiting_shares.clear();
+        }
+        on_progress(bytes)
+    })?;
+    take(&waiting, &waiting_shares)?;
+    Ok(Streamed { records: count, clipped: encoder.clipped(&clips) })
+}
+
 /// State that a curator's mechanism has accumulated from records, and the clipped cells.
 pub struct Accumulated<'c> {
     accumulator: Box<dyn Accumulator + 'c>,
@@ -191,7 +227,7 @@ pub struct Accumulated<'c> {
     pub clipped: Vec<Clipped>,
 }
 
-/// Number of values that are passed to an accumulator at a time. They take 8 MiB of memory.
+/// Number of values that are passed on at a time. They take 8 MiB of memory.
 const MOST_VALUES: usize = 1 << 20;
 
 impl<'c> Accumulated<'c> {
@@ -203,35 +239,16 @@ impl<'c> Accumulated<'c> {
     pub fn read(
         mut accumulator: Box<dyn Accumulator + 'c>,
         reader: &mut Reader,
-        mut on_progress: impl FnMut(u64) -> Result<()> + Send,
+        on_progress: impl FnMut(u64) -> Result<()> + Send,
     ) -> Result<Self> {
-        let (encoder, people) = (reader.encoder().clone(), reader.people());
-        let encode = |_number, rows: &RawRows| {
-            let (mut records, mut clips) = (vec![], Clips::default());
-            rows.encode(&encoder, &mut records, &mut clips)?;
-            let shares = Reader::shares(people.as_deref(), rows, &encoder);
-            Ok((records, rows.len(&encoder) as u64, shares, clips))
+        let add = |records: &[f64], shares: &[u16]| {
+            Ok(match shares {
+                [] => accumulator.add(records),
+                shares => accumulator.add_shares(records, shares),
+            }?)
         };
-        let mut add = |records: &[f64], shares: &[u16]| match shares {
-            [] => accumulator.add(records),
-            shares => accumulator.add_shares(records, shares),
-        };
-        let (mut waiting, mut waiting_shares, mut clips) = (vec![], vec![], Clips::default());
-        let mut count = 0;
-        reader.in_blocks(encode, |(records, rows, shares, clipped), bytes| {
-            count += rows;
-            waiting.extend(records);
-            waiting_shares.extend(shares.into_iter().flatten());
-            clips.add(&clipped);
-            if waiting.len() >= MOST_VALUES {
-                add(&waiting, &waiting_shares)?;
-                waiting.clear();
-                waiting_shares.clear();
-            }
-            on_progress(bytes)
-        })?;
-        add(&waiting, &waiting_shares)?;
-        Ok(Self { accumulator, records: count, clipped: encoder.clipped(&clips) })
+        let Streamed { records, clipped } = for_each(reader, add, on_progress)?;
+        Ok(Self { accumulator, records, clipped })
     }
 
     /// The accumulated state.

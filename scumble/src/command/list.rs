@@ -94,8 +94,21 @@ pub(super) fn describe_design(registry: &Registry, file: &Path, as_json: bool) -
     print(text.trim_end())
 }
 
+/// Commands that release by a design for two servers.
+const STEPS_OF_TWO_SERVERS: &str = "
+To report a record, on a device:
+  scumble report --help
+To check and add up the reports, on each of two servers:
+  scumble aggregate --help
+To join the noisy shares of the servers, and draw records:
+  scumble unshard --help
+";
+
 /// Formats the commands that release by this design and use a model of the release.
 fn steps(design: &Design, file: &Path) -> Result<String, Failure> {
+    if design.mechanism().shared_counts().is_some() {
+        return Ok(STEPS_OF_TWO_SERVERS.to_owned());
+    }
     let key = design.mechanism().releases().is_secret().then(|| Path::new("keys/key.json"));
     let with_key = if key.is_some() { " --key keys/key.json" } else { "" };
     let file_name = file.display().to_string();

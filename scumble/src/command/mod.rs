@@ -38,6 +38,7 @@ mod reproduce;
 #[cfg(feature = "evaluation")]
 mod running;
 mod schema;
+mod servers;
 mod setting;
 mod shell;
 mod solve;
@@ -115,6 +116,14 @@ enum Command {
     Estimate(estimate::EstimateArguments),
     /// Draw records in the schema's columns from the reports of many people, if a design releases reports.
     Collect(collect::CollectArguments),
+    /// Make the key of one of two servers, to which people report shares of their records.
+    ServerKey(servers::ServerKeyArguments),
+    /// Report a record to two servers, as two encrypted shares that show nothing alone.
+    Report(servers::ReportArguments),
+    /// Check people's reports and add up their shares with noise, as one of two servers.
+    Aggregate(servers::AggregateArguments),
+    /// Join the noisy shares of two servers, and draw records from the counts.
+    Unshard(servers::UnshardArguments),
     /// Map records in the clear into the space of a release, for models trained on it. The output is not
     /// private.
     View(view::ViewArguments),
@@ -236,6 +245,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Release(arguments_of) => release::release(&registry, &arguments_of, arguments.json),
         Command::Estimate(arguments_of) => estimate::estimate(&registry, &arguments_of, arguments.json),
         Command::Collect(arguments_of) => collect::collect(&registry, &arguments_of, arguments.json),
+        Command::ServerKey(arguments_of) => servers::server_key(&arguments_of, arguments.json),
+        Command::Report(arguments_of) => servers::report(&registry, &arguments_of, arguments.json),
+        Command::Aggregate(arguments_of) => servers::aggregate(&registry, &arguments_of, arguments.json),
+        Command::Unshard(arguments_of) => servers::unshard(&registry, &arguments_of, arguments.json),
         Command::View(arguments_of) => view::view(&registry, &arguments_of, arguments.json),
         Command::Predict(arguments_of) => predict::predict(&registry, &arguments_of, arguments.json),
         Command::Ticket { command } => ticket::ticket(&command, arguments.json),

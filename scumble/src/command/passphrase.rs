@@ -12,7 +12,7 @@ const VARIABLE: &str = "SCUMBLE_PASSPHRASE";
 /// Maximum size of a passphrase file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(super) struct Passphrase {
     /// A file whose first line is the passphrase of the secret key. Without it, the environment's
     /// SCUMBLE_PASSPHRASE is used.

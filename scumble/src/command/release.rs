@@ -113,6 +113,36 @@ pub(super) struct ReleaseArguments {
     force: bool,
 }
 
+/// Files of a release that two servers made.
+#[derive(Args, Clone)]
+pub(super) struct Unsharded {
+    /// File for the released records, in the columns and units of the schema. Parquet if its name ends in
+    /// .parquet, else CSV; - for standard output.
+    #[arg(long, value_name = "RELEASED")]
+    output: PathBuf,
+    /// File for the card of this release. If its name ends in .html, it is a page for people to read, print
+    /// and sign. Otherwise it is JSON with the guarantee and the noise distribution. May be given twice.
+    #[arg(long, value_name = "CARD")]
+    card: Vec<PathBuf>,
+    /// File for the noisy tables from which the rows are drawn, as JSON: the counts with the standard
+    /// deviation of their noise. `scumble estimate --tables` computes intervals from it.
+    #[arg(long, value_name = "TABLES.json")]
+    tables: Option<PathBuf>,
+    /// Treatment of numbers in the file.
+    #[arg(long, value_name = "VALUES", default_value = "settled")]
+    values: ValuesArgument,
+    /// Replace existing outputs and cards.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Unsharded {
+    /// Files that are written.
+    pub(super) fn files(&self) -> Vec<&PathBuf> {
+        [&self.output].into_iter().chain(&self.card).chain(&self.tables).collect()
+    }
+}
+
 /// Treatment of released numbers.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ValuesArgument {
@@ -141,6 +171,32 @@ impl From<ValuesArgument> for Values {
 }
 
 impl ReleaseArguments {
+    /// Arguments for a release that two servers made from people's reports. `input` is one of their shares.
+    pub(super) fn of_shares(design: &Path, input: &Path, unsharded: &Unsharded) -> Self {
+        let Unsharded { output, card, tables, values, force } = unsharded.clone();
+        Self {
+            design: design.into(),
+            input: input.into(),
+            output,
+            card,
+            tables,
+            values,
+            force,
+            key: None,
+            period: None,
+            state: None,
+            of_period: None,
+            passphrase: Passphrase::default(),
+            seed: None,
+            ticket: None,
+            id: None,
+            strict: false,
+            ledger: None,
+            dataset: None,
+            reading: Reading::default(),
+        }
+    }
+
     /// Ledger to charge, with the data set's name in it.
     fn account(&self) -> Option<(Ledger, &str)> {
         Some((Ledger::at(self.ledger.as_deref()?), self.dataset.as_deref()?))
@@ -156,9 +212,13 @@ fn state_before(
     Ok(Some(PeriodState::before(design, period, file, &arguments.passphrase.read()?)?))
 }
 
+/// Error for a design whose records no party may hold.
+const FOR_TWO_SERVERS: &str = "this design is for two servers, to which people report by `scumble report`; \
+                               for records in one place, noisy-marginals has less noise";
+
 /// Error for `--tables` with a mechanism that has none.
 const NO_TABLES: &str = "--tables: this mechanism counts no noisy tables; adaptive-marginals, mst, \
-                         noisy-marginals and noisy-moments do";
+                         noisy-marginals, noisy-moments and two-server-marginals do";
 
 /// Output files of a release, each under a temporary name.
 struct Outputs {
@@ -225,23 +285,58 @@ pub(super) fn release(
     arguments: &ReleaseArguments,
     as_json: bool,
 ) -> Result<(), Failure> {
+    let design = ShippedDesign::read(&arguments.design, registry)?;
+    if design.mechanism().shared_counts().is_some() {
+        return Err(FOR_TWO_SERVERS.into());
+    }
+    let mechanism = design.mechanism();
+    release_by(&design, arguments, as_json, |work, mut randomness, outputs| {
+        work.warn_of_repeats()?;
+        work.choose_records(&mut randomness)?;
+        match mechanism {
+            Designed::Local(local) if arguments.ticket.is_some() => work.release_keyed(&**local, outputs),
+            Designed::Local(local) => work.release_stream(&**local, randomness, outputs),
+            Designed::Curator(curator) => work.release_by_curator(&**curator, randomness, outputs),
+        }
+    })
+}
+
+/// Writes the records of `drawing`, which two servers made, with the card and tables of `arguments`.
+pub(super) fn release_drawing(
+    design: &ShippedDesign,
+    arguments: &ReleaseArguments,
+    as_json: bool,
+    drawing: &Drawing,
+) -> Result<(), Failure> {
+    let decoder = design.decoder_of(drawing.layout())?.with_values(arguments.values.into());
+    release_by(design, arguments, as_json, |work, _, outputs| {
+        work.write_drawn(drawing, &decoder, vec![], outputs)
+    })
+}
+
+/// Makes a release by `make`, and publishes its files together.
+fn release_by(
+    design: &ShippedDesign,
+    arguments: &ReleaseArguments,
+    as_json: bool,
+    make: impl FnOnce(&mut Work, Randomness, &mut Outputs) -> Result<Done, Failure>,
+) -> Result<(), Failure> {
     check_json(&arguments.output, as_json)?;
     #[cfg(not(feature = "evaluation"))]
     if arguments.card.iter().any(|card| is_page(card)) {
         return super::absent::refuse("evaluation");
     }
-    let design = ShippedDesign::read(&arguments.design, registry)?;
     check_places(arguments, design.mechanism())?;
     let (view, view_on_card) =
-        (view_of(&design, arguments, Path::to_path_buf)?, view_of(&design, arguments, file_name)?);
+        (view_of(design, arguments, Path::to_path_buf)?, view_of(design, arguments, file_name)?);
     stop_when_interrupted()?;
     let mut outputs = Outputs::create(arguments)?;
-    let mut randomness = Randomness::from_seed_or_os(arguments.seed)?;
+    let randomness = Randomness::from_seed_or_os(arguments.seed)?;
     let mut work = Work {
         arguments,
-        design: &design,
+        design,
         people: None,
-        state: state_before(&design, arguments)?,
+        state: state_before(design, arguments)?,
         bar: progress_bar(
             length_of(&arguments.input),
             "releasing {bar:40} {bytes}/{total_bytes}, {eta} left",
@@ -249,17 +344,11 @@ pub(super) fn release(
         is_charged: false,
         rows: 0,
     };
-    work.warn_of_repeats()?;
-    work.choose_records(&mut randomness)?;
-    let done = match design.mechanism() {
-        Designed::Local(local) if arguments.ticket.is_some() => work.release_keyed(&**local, &mut outputs),
-        Designed::Local(local) => work.release_stream(&**local, randomness, &mut outputs),
-        Designed::Curator(curator) => work.release_by_curator(&**curator, randomness, &mut outputs),
-    };
+    let done = make(&mut work, randomness, &mut outputs);
     work.bar.finish_and_clear();
     let is_charged = work.is_charged;
     let done = done.and_then(|done| {
-        outputs.commit(arguments, &design, &done, view_on_card.as_deref())?;
+        outputs.commit(arguments, design, &done, view_on_card.as_deref())?;
         if let (Some((ledger, dataset)), Some(period)) = (arguments.account(), &done.period) {
             period.note((&ledger, dataset))?;
         }
@@ -640,7 +729,11 @@ impl Work<'_> {
         self.go_on(0)?;
         match outcome {
             Outcome::Rows(release) => self.write_rows(release, clipped, &reader.input(), outputs),
-            Outcome::Synthetic(drawing) => self.write_drawn(&drawing, clipped, &reader.input(), outputs),
+            Outcome::Synthetic(drawing) => {
+                let (input, values) = (reader.input(), self.arguments.values.into());
+                let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, &input, values)?;
+                self.write_drawn(&drawing, &decoder, clipped, outputs)
+            }
             Outcome::Tables(release) => self.write_tables(release, clipped, outputs),
             Outcome::Model(release) => self.write_model(release, clipped, outputs),
         }
@@ -650,8 +743,8 @@ impl Work<'_> {
     fn write_drawn(
         &mut self,
         drawing: &Drawing,
+        decoder: &Decoder,
         clipped: Vec<Clipped>,
-        input: &Input,
         outputs: &mut Outputs,
     ) -> Result<Done, Failure> {
         let counted_tables = self.design.counted_tables(&drawing.counted_tables)?;
@@ -659,10 +752,8 @@ impl Work<'_> {
         self.charge(&drawing.guarantee)?;
         self.bar.finish_and_clear();
         self.bar = progress_bar(drawing.records() as u64, "drawing {bar:40} {pos}/{len} records, {eta} left");
-        let values = self.arguments.values.into();
-        let decoder = self.design.rows_decoder(drawing.layout(), &drawing.noise, input, values)?;
         let go_on = |records| self.go_on(records);
-        stream::write_drawn(drawing, &decoder, outputs.released.writer(&decoder)?, go_on)?;
+        stream::write_drawn(drawing, decoder, outputs.released.writer(decoder)?, go_on)?;
         let crowded = decoder.crowded(&drawing.block(0)?).into_iter().map(|name| format!("{name:?}"));
         let crowded = crowded.collect::<Vec<_>>().join(", ");
         if !crowded.is_empty() {

@@ -3,7 +3,7 @@
 //! give the same score.
 
 use crate::compare::{COLLECT, Choice, Comparison, Goal, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
-use crate::core::{Output, Plugin, Unit, number};
+use crate::core::{Descriptor, Output, Plugin, Side, Unit, number};
 use comfy_table::{Table, presets};
 use console::style;
 
@@ -161,14 +161,24 @@ fn mechanisms(plugins: &[Plugin]) -> String {
     plugins.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Formats the command that draws records from reports, if a recommended mechanism releases reports.
+/// Formats the commands that follow the design of a recommended mechanism: to draw records from reports, and
+/// to release by two servers.
 pub(super) fn collect(plugins: &[Plugin]) -> String {
-    let reporting = plugins.iter().filter(|plugin| plugin.descriptor.releases == Output::Reports);
-    let names: Vec<&str> = reporting.map(|plugin| plugin.name).collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!("To draw records from the reports of {}:\n  {COLLECT}", names.join(", ")),
-    }
+    let named = |is_meant: fn(&Descriptor) -> bool| {
+        let meant = plugins.iter().filter(|plugin| is_meant(&plugin.descriptor));
+        meant.map(|plugin| plugin.name).collect::<Vec<_>>().join(", ")
+    };
+    let reporting = match named(|descriptor| descriptor.releases == Output::Reports) {
+        none if none.is_empty() => none,
+        names => format!("To draw records from the reports of {names}:\n  {COLLECT}"),
+    };
+    let shared = match named(|descriptor| descriptor.run_by == Side::TwoServers) {
+        none if none.is_empty() => none,
+        names => {
+            format!("To release by {names}: scumble report, scumble aggregate, scumble unshard (--help)")
+        }
+    };
+    joined([reporting, shared])
 }
 
 /// Explains the cells without evidence, if there are any, and names a larger number of trials.

@@ -29,6 +29,7 @@ mod release;
 mod reproduce;
 mod schema;
 mod scikit_learn;
+mod servers;
 mod shell;
 mod solve;
 mod suite;

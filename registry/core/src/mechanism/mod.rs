@@ -11,6 +11,7 @@ mod mixtures;
 mod one_by_one;
 mod release;
 mod releases;
+mod shared_counts;
 mod values_in;
 
 pub use accumulator::{Accumulator, Draw, Drawing, Outcome, PeriodTables, accumulate, collected, in_blocks};
@@ -23,6 +24,7 @@ pub use mixtures::{MixtureParts, Mixtures};
 pub(crate) use one_by_one::map_records;
 pub use release::{Release, Rows, release_local};
 pub use releases::Releases;
+pub use shared_counts::{SharedCounts, SharedTable};
 pub use values_in::ValuesIn;
 
 use crate::{
@@ -232,6 +234,12 @@ pub trait CuratorMechanism: Any + Debug + Send + Sync {
     fn evidence(&self) -> Evidence<'_> {
         Evidence::default()
     }
+
+    /// The counts from which two servers make the release, each from shares that hide the records. `None`,
+    /// the default, for a mechanism of a trusted curator.
+    fn shared_counts(&self) -> Option<&dyn SharedCounts> {
+        None
+    }
 }
 
 /// Noisy statistics of a table, from which a curator's release is made. No claim depends on this trait; an
@@ -260,6 +268,8 @@ pub enum Side {
     Local,
     /// A curator, who holds all the records.
     Curator,
+    /// Two servers, which each hold shares of the records. One server's shares show nothing alone.
+    TwoServers,
 }
 
 impl Side {
@@ -269,6 +279,7 @@ impl Side {
         match self {
             Self::Local => "each person",
             Self::Curator => "a curator",
+            Self::TwoServers => "two servers",
         }
     }
 }
@@ -278,7 +289,7 @@ impl Side {
 pub enum Designed {
     /// Mechanism that each person runs on their own record.
     Local(Arc<dyn LocalMechanism>),
-    /// Mechanism that a curator runs on all records.
+    /// Mechanism that a curator runs on all records, or two servers on shares of them.
     Curator(Arc<dyn CuratorMechanism>),
 }
 
@@ -311,11 +322,26 @@ impl Designed {
         Self::Curator(Arc::new(mechanism))
     }
 
+    /// Mechanism that two servers run, with [shared counts](CuratorMechanism::shared_counts). One party that
+    /// holds all records may run it too, as a curator.
+    pub fn two_servers(mechanism: impl CuratorMechanism) -> Self {
+        Self::curator(mechanism)
+    }
+
     /// Party that runs the mechanism.
     pub fn side(&self) -> Side {
         match self {
             Self::Local(_) => Side::Local,
+            Self::Curator(mechanism) if mechanism.shared_counts().is_some() => Side::TwoServers,
             Self::Curator(_) => Side::Curator,
+        }
+    }
+
+    /// The counts from which two servers make the release; `None` for a mechanism of other parties.
+    pub fn shared_counts(&self) -> Option<&dyn SharedCounts> {
+        match self {
+            Self::Local(_) => None,
+            Self::Curator(mechanism) => mechanism.shared_counts(),
         }
     }
 
