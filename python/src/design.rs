@@ -317,6 +317,7 @@ impl Design {
                  release --key FILE`",
             ));
         }
+        self.shipped.check_one_holder()?;
         let values = how.values()?;
         let people = scumble_arrow::people(&self.shipped, &batches, &mut randomness, None)?;
         let counted = people.as_ref().map(|people| people.ids().len() as u64);

@@ -444,7 +444,7 @@ def test_one_design_serves_several_tasks():
 
 
 def test_all_mechanisms_are_there():
-    assert len(scumble.mechanisms()) == 39 and "vlm" in scumble.mechanisms()
+    assert len(scumble.mechanisms()) == 40 and "vlm" in scumble.mechanisms()
     assert scumble.describe("laplace")["parameters"]
 
 

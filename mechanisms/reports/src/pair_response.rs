@@ -18,13 +18,19 @@ const NAME: &str = "pair-response";
 /// Smallest and largest number of bins per numeric column that the rule for the default chooses.
 const BINS: (usize, usize) = (2, 32);
 
+/// Number of people who answer about a column, if there are few people, and least number of columns that are
+/// asked about nevertheless.
+const ANSWERS: usize = 30;
+const LEAST_COLUMNS: usize = 8;
+
 /// Report of the value of one random column of a record together with its label. The report spends all of ε.
 ///
 /// The column is drawn uniformly at random. Its value is the level of a category, or the bin of a number. The
 /// pair of value and label is randomised as one value, and not each of the two separately. The reports
 /// therefore preserve the dependence of columns and label, which learning needs. `collect` draws records as
 /// if columns were independent given the label (naive Bayes). The more of a column's dependence may be noise,
-/// the less of it is kept.
+/// the less of it is kept. If there are fewer than 30 people for each column, reports ask about fewer columns,
+/// and the others are drawn uniformly.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
@@ -44,8 +50,11 @@ const BINS: (usize, usize) = (2, 32);
 #[derive(Debug, Clone)]
 pub struct PairResponse {
     state: State,
-    /// Features as [`Attribute`]s (columns with a few discrete levels); the label is a separate attribute.
+    /// Features as [`Attribute`]s (columns with a few discrete levels) that reports ask about; the label is a
+    /// separate attribute.
     attributes: Vec<Attribute>,
+    /// Features that no report asks about.
+    unasked: Vec<Attribute>,
     label: Attribute,
     questions: Questions,
 }
@@ -62,13 +71,16 @@ struct State {
     /// column and the label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     oracle: Option<Kind>,
+    /// Indices of the features that reports ask about, in increasing order; `None` for all features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<Vec<usize>>,
 }
 
 impl TryFrom<State> for PairResponse {
     type Error = Error;
 
     fn try_from(state: State) -> Result<Self> {
-        let State { ref domain, epsilon, bins, oracle } = state;
+        let State { ref domain, epsilon, bins, oracle, ref asked } = state;
         if !(BINS.0..=1024).contains(&bins) {
             let problem = format!("bins must lie between 2 and 1024, and {bins} does not");
             return Err(Error::parameter(NAME, problem));
@@ -83,10 +95,33 @@ impl TryFrom<State> for PairResponse {
             }
             (attributes, Some(label)) => (attributes, label),
         };
+        let all = || (0..attributes.len()).collect();
+        let asked = asked.clone().unwrap_or_else(all);
+        if asked.is_empty()
+            || !asked.is_sorted_by(|a, b| a < b)
+            || asked.last().is_some_and(|last| *last >= attributes.len())
+        {
+            return Err(Error::parameter(NAME, "columns: name at least one feature, and none twice"));
+        }
+        let is_asked = |(at, _): &(usize, Attribute)| asked.binary_search(at).is_ok();
+        let (attributes, unasked): (Vec<_>, Vec<_>) = attributes.into_iter().enumerate().partition(is_asked);
+        let [attributes, unasked] =
+            [attributes, unasked].map(|chosen| chosen.into_iter().map(|(_, one)| one).collect::<Vec<_>>());
         let own = attributes.iter().map(Attribute::levels).collect();
         let questions = Questions::new(NAME, own, label.levels(), oracle, epsilon)?;
-        Ok(Self { attributes, label, questions, state })
+        Ok(Self { attributes, unasked, label, questions, state })
     }
+}
+
+/// Returns the default features that reports of `people` people ask about, of `all` features; `None` for all
+/// of them. It is a public rule, which depends on no record.
+///
+/// With few answers about each column, noise hides all of them. If columns depend on each other, as those of
+/// wide records often do, an answer about some of them says much about the others. The features are evenly
+/// spaced, because neighbouring columns of a schema are often alike.
+fn asked(people: usize, all: usize) -> Option<Vec<usize>> {
+    let most = (people / ANSWERS).max(LEAST_COLUMNS);
+    (most < all).then(|| (0..most).map(|at| at * all / most).collect())
 }
 
 /// Returns the default number of bins per numeric column, computed from the arguments and not from records.
@@ -115,7 +150,7 @@ impl PairResponse {
     /// number of levels of a pair. [`Error::NotApplicable`] also if a column is neither a number within its
     /// own bounds nor a category. [`Error::Parameter`] if `bins` is out of range.
     pub fn new(domain: RecordDomain, epsilon: f64, bins: usize, oracle: Option<Kind>) -> Result<Self> {
-        State { domain, epsilon, bins, oracle }.try_into()
+        State { domain, epsilon, bins, oracle, asked: None }.try_into()
     }
 
     /// Number of bins of each numeric column.
@@ -123,13 +158,13 @@ impl PairResponse {
         self.state.bins
     }
 
-    /// Frequency oracles, one per column, in the order of the columns. Each oracle randomises the pair of a
+    /// Frequency oracles, one per column that reports ask about, in the order of the columns. Each oracle randomises the pair of a
     /// column and the label.
     pub fn oracles(&self) -> &[Oracle] {
         self.questions.oracles()
     }
 
-    /// Estimates, for each column, the fraction of the population that has each pair of a level and a label
+    /// Estimates, for each column that reports ask about, the fraction of the population that has each pair of a level and a label
     /// (levels × labels).
     ///
     /// The levels of a number are its bins. All confidence intervals of one column simultaneously cover the
@@ -172,6 +207,7 @@ impl Collector for PairResponse {
             let shares: Vec<f64> = label_weights.iter().map(|weight| weight / all).collect();
             let kept = kept(&counted, self.oracles(), &shares);
             let (attributes, label) = (self.attributes.clone(), self.label.clone());
+            let unasked = self.unasked.clone();
             let width = self.state.domain.layout().width();
             Ok(Box::new(move |records, stream| {
                 let mut flat = vec![0.0; records * width];
@@ -202,6 +238,13 @@ impl Collector for PairResponse {
                         }
                     }
                 }
+                for attribute in &unasked {
+                    interrupt::check()?;
+                    let shares = vec![1.0; attribute.levels()];
+                    for (row, level) in draw::levels(&shares, records, stream).into_iter().enumerate() {
+                        write(row, attribute, level, draw::uniform(stream));
+                    }
+                }
                 Ok(flat)
             }))
         })
@@ -209,6 +252,12 @@ impl Collector for PairResponse {
 
     fn values_in(&self) -> ValuesIn {
         ValuesIn::Bins
+    }
+
+    fn counted_tables(&self) -> Vec<Vec<usize>> {
+        let features = self.attributes.len() + self.unasked.len();
+        let asked = self.state.asked.clone().unwrap_or_else(|| (0..features).collect());
+        asked.into_iter().map(|at| vec![at, features]).collect()
     }
 
     fn adversary_view(&self, reports: &Table) -> Result<Table> {
@@ -258,18 +307,36 @@ struct Parameters {
     /// The default is the oracle with the smallest variance for each pair of a column and the label.
     #[schemars(with = "Option<String>")]
     oracle: Option<Kind>,
+    /// Names of the features that reports ask about. Collected records have random values in the others. The
+    /// default is all features if there are at least 30 people (--people, else 10,000) for each. Otherwise it
+    /// is evenly spaced features: as many as there are 30 people for, but 8 or more.
+    columns: Option<Vec<String>>,
 }
 
-fn design(Parameters { bins: requested, oracle }: Parameters, brief: &Brief) -> Result<PairResponse> {
+fn design(parameters: Parameters, brief: &Brief) -> Result<PairResponse> {
+    let Parameters { bins: requested, oracle, columns } = parameters;
     let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
+    let people = brief.people.unwrap_or(PEOPLE);
+    let features = domain.features().factors().count();
+    let place = |name: &String| {
+        let unknown = || Error::parameter(NAME, format!("columns: there is no feature {name:?}"));
+        domain.feature(name).ok_or_else(unknown)
+    };
+    let asked = match columns {
+        None => asked(people, features),
+        Some(names) => {
+            let mut places = names.iter().map(place).collect::<Result<Vec<usize>>>()?;
+            places.sort_unstable();
+            Some(places)
+        }
+    };
+    let questions = asked.as_ref().map_or(features, Vec::len);
     let labels = match domain.target() {
         TargetDomain::Class { levels } => Some(levels.len()),
         _ => None,
     };
-    let by_rule =
-        || bins(brief.people.unwrap_or(PEOPLE), domain.features().factors().count(), labels, epsilon);
-    let bins = requested.unwrap_or_else(by_rule);
-    PairResponse::new(domain, epsilon, bins, oracle)
+    let bins = requested.unwrap_or_else(|| bins(people, questions, labels, epsilon));
+    State { domain, epsilon, bins, oracle, asked }.try_into()
 }
 
 register! {
@@ -299,5 +366,14 @@ mod tests {
         assert_eq!([0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY].map(wine), [2, 2, 3, 4, 4, 4]);
         assert_eq!(bins(1_000_000, 10, Some(2), 4.0), 28);
         assert_eq!(bins(1, 10, Some(2), 0.1), 2);
+    }
+
+    #[test]
+    fn few_people_are_asked_about_few_columns() {
+        assert_eq!(asked(1_151, 11), None);
+        assert_eq!(asked(455, 30).unwrap(), (0..30).step_by(2).collect::<Vec<_>>());
+        assert_eq!(asked(10, 9).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(asked(1, 8), None);
+        assert_eq!(asked(300, 31).unwrap(), [0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
     }
 }

@@ -115,6 +115,19 @@ impl ShippedDesign {
         Ok(self.design.local()?)
     }
 
+    /// Checks that one party may hold the records that the design releases.
+    ///
+    /// # Errors
+    /// [`Error::NotApplicable`](scumble_core::Error::NotApplicable) for a design of two servers.
+    pub fn check_one_holder(&self) -> Result<()> {
+        let reason = "the design is for two servers, to which people report by `scumble report`; for records \
+                      in one place, noisy-marginals has less noise";
+        match self.mechanism().shared_counts() {
+            Some(_) => Err(scumble_core::Error::not_applicable(&self.origin().plugin, reason).into()),
+            None => Ok(()),
+        }
+    }
+
     /// Description of raw records.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use crate::ShippedDesign;
 use scumble_core::number::{Significant, short};
 use scumble_core::{Claim, Guarantee, Notion, Unit};
 use scumble_records::{Error, Reader, Schema, identifies_people, stream};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Largest ε without a warning. A larger ε protects little.
@@ -20,13 +21,37 @@ const FEW_LEVELS: usize = 10;
 /// Upper bound on the number of column names and levels that a warning lists.
 const MOST_NAMED: usize = 3;
 
-/// Warnings about a design for a release of `people` records (`None` if unknown). They concern ε, δ, and
-/// texts of the schema that spreadsheets run as formulas.
+/// Warnings about a design for a release of `people` records (`None` if unknown). They concern ε, δ, texts of
+/// the schema that spreadsheets run as formulas, and columns that no report asks about.
 pub fn warnings(design: &ShippedDesign, people: Option<u64>) -> Vec<String> {
     let formulas = design.records().ok().and_then(|records| formulas(&records.schema));
     let guarantee = design.guarantee();
-    let stated = [warning_of_epsilon(&guarantee), warning_of_delta(&guarantee, people), formulas];
+    let stated =
+        [warning_of_epsilon(&guarantee), warning_of_delta(&guarantee, people), formulas, unasked(design)];
     stated.into_iter().flatten().collect()
+}
+
+/// Warning about columns that no report asks about, so that collected records have random values in them.
+fn unasked(design: &ShippedDesign) -> Option<String> {
+    let tables = design.local().ok()?.collector()?.counted_tables();
+    let asked: BTreeSet<usize> = tables.iter().flatten().copied().collect();
+    let all = design.counted_tables(&[(0..design.records().ok()?.schema.columns().len()).collect()]).ok()?;
+    let names: Vec<String> = all
+        .concat()
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !asked.contains(at))
+        .map(|(_, name)| format!("{name:?}"))
+        .collect();
+    (!tables.is_empty() && !names.is_empty()).then(|| {
+        format!(
+            "the reports of so few people ask about {} of {} columns (`--set columns=[…]` chooses others); \
+             collected records have random values in {}",
+            asked.len(),
+            all.concat().len(),
+            names.join(", ")
+        )
+    })
 }
 
 /// Claims of differential privacy for the people whose records are released.

@@ -3,7 +3,7 @@
 use super::output::{Output, check_json, report};
 use super::provenance::Provenance;
 use super::reading::Reading;
-use super::release::{go_on, length_of, stop_when_interrupted};
+use super::release::{go_on, kept, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps};
 use crate::core::{Randomness, Registry};
 use crate::custody::ShippedDesign;
@@ -86,8 +86,16 @@ pub(super) fn collect(
     bar.finish_and_clear();
     written.commit()?;
     warning.iter().for_each(|warning| complain(warning));
+    let counted = design.counted_tables(&collector.counted_tables())?;
     if as_json {
-        return print_json(&json!({ "output": output, "records": records, "reports": reports }));
+        return print_json(&json!({
+            "output": output,
+            "records": records,
+            "reports": reports,
+            "counted_tables": counted,
+        }));
     }
-    report(output, &format!("{} holds {records} records collected from {reports} reports", output.display()))
+    let kept = kept(&counted).map_or(String::new(), |kept| format!("\n{kept}"));
+    let made = format!("{} holds {records} records collected from {reports} reports", output.display());
+    report(output, &(made + &kept))
 }

@@ -212,10 +212,6 @@ fn state_before(
     Ok(Some(PeriodState::before(design, period, file, &arguments.passphrase.read()?)?))
 }
 
-/// Error for a design whose records no party may hold.
-const FOR_TWO_SERVERS: &str = "this design is for two servers, to which people report by `scumble report`; \
-                               for records in one place, noisy-marginals has less noise";
-
 /// Error for `--tables` with a mechanism that has none.
 const NO_TABLES: &str = "--tables: this mechanism counts no noisy tables; adaptive-marginals, mst, \
                          noisy-marginals, noisy-moments and two-server-marginals do";
@@ -286,9 +282,7 @@ pub(super) fn release(
     as_json: bool,
 ) -> Result<(), Failure> {
     let design = ShippedDesign::read(&arguments.design, registry)?;
-    if design.mechanism().shared_counts().is_some() {
-        return Err(FOR_TWO_SERVERS.into());
-    }
+    design.check_one_holder()?;
     let mechanism = design.mechanism();
     release_by(&design, arguments, as_json, |work, mut randomness, outputs| {
         work.warn_of_repeats()?;
@@ -391,7 +385,7 @@ fn release_by(
         (Some(records), _) => format!("{records} released records"),
     };
     let kept = kept(&done.counted_tables).filter(|_| done.records.is_some());
-    let kept = kept.map_or(String::new(), |kept| format!("\n{kept}"));
+    let kept = kept.map_or(String::new(), |kept| format!("\n{kept}\n{INTERVALS}"));
     report(
         &arguments.output,
         &format!("{} holds {what}: {}{kept}", arguments.output.display(), done.guarantee.summary()),
@@ -399,20 +393,20 @@ fn release_by(
 }
 
 /// Formats the tables of counts whose relations the released rows keep; `None` if no table was counted.
-fn kept(counted: &[Vec<String>]) -> Option<String> {
+pub(super) fn kept(counted: &[Vec<String>]) -> Option<String> {
     /// Largest number of tables listed.
     const MOST: usize = 5;
     let listed: Vec<String> = counted.iter().take(MOST).map(|table| table.join(" × ")).collect();
     let rest = if counted.len() > MOST { format!(", … ({} in all)", counted.len()) } else { String::new() };
+    let listed = listed.join(", ");
     (!listed.is_empty()).then(|| {
-        format!(
-            "The rows keep these tables: {}{rest}; other relations may be lost or reversed.\nCompute no \
-             intervals from the rows, which hide the noise; `scumble estimate --tables` computes them from a \
-             file of --tables.",
-            listed.join(", ")
-        )
+        format!("The rows keep these tables: {listed}{rest}; other relations may be lost or reversed.")
     })
 }
+
+/// Remark about rows that are drawn from noisy tables.
+const INTERVALS: &str = "Compute no intervals from the rows, which hide the noise; `scumble estimate --tables` \
+                         computes them from a file of --tables.";
 
 /// Returns the `scumble view` command that maps records into the space of the release, if models of the
 /// release cannot be used on records in the clear. `named` returns a path in full, or only its file name for

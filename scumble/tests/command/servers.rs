@@ -140,7 +140,7 @@ fn wrong_files_are_refused_in_one_line() {
         let refusal = refused(&mut files.command(line));
         assert!(refusal.contains(words) && refusal.trim().lines().count() == 1, "{line}: {refusal}");
     };
-    refuses("release --design design.json --input visits.csv --output x", "this design is for two servers");
+    refuses("release --design design.json --input visits.csv --output x", "the design is for two servers");
     refuses(
         &SECOND.replace("--key b.key", "--key a.key").replace("a.public", "b.public"),
         "from-a: it is not from",

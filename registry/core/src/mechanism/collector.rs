@@ -15,6 +15,13 @@ pub trait Collector: LocalMechanism {
     /// Encoding of whole values (integers, days, ranks) in the columns of the collected records.
     fn values_in(&self) -> ValuesIn;
 
+    /// Tables whose relations the collected records keep, by the indices of their columns among the features
+    /// and the target. Other relations may be lost, and a column in no table has random values. Empty, the
+    /// default, if the records are drawn in another way.
+    fn counted_tables(&self) -> Vec<Vec<usize>> {
+        vec![]
+    }
+
     /// Table of n rows, one per report, and m columns. Row i expresses all information that report i contains
     /// about its sender as m numbers, on which an adversary can train a model.
     ///
