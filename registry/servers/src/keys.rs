@@ -180,11 +180,11 @@ impl ServerKey {
         agreed.was_contributory().then(|| digest([b"scumble verify key", &agreed.to_bytes()[..], context]))
     }
 
-    /// Key of the noise that this server adds, as `role`, to the exact `share` of the reports `batch`. The
-    /// noise of the same share is always the same, so that repeating a step discloses nothing more.
-    pub(crate) fn noise_key(&self, role: Role, context: &[u8], batch: &str, share: &[u8]) -> [u8; 32] {
+    /// Key of the noise that this server adds, as `role`, to the reports and sums with the digest `content`.
+    /// The noise of the same sums is always the same, so that repeating a step discloses nothing more.
+    pub(crate) fn noise_key(&self, role: Role, context: &[u8], content: &str) -> [u8; 32] {
         let role = role.letter();
-        digest([&self.noise[..], b"scumble noise", role.as_bytes(), context, batch.as_bytes(), share])
+        digest([&self.noise[..], b"scumble noise", role.as_bytes(), context, content.as_bytes()])
     }
 }
 

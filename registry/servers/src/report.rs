@@ -78,12 +78,16 @@ impl<'d> Task<'d> {
     /// [`Error::Core`] for a record of another width or with a NaN or an infinity, [`Error::File`] if the
     /// machine has no entropy.
     pub fn report(&self, record: &[f64], [a, b]: [&PublicKey; 2]) -> Result<[String; 2]> {
-        self.report_of_cells(&self.shared.cells(record)?, [a, b])
+        self.report_of_cells(&self.shared.cells(record)?, rand_core::OsRng.try_fill()?, [a, b])
     }
 
-    pub(crate) fn report_of_cells(&self, cells: &[usize], keys: [&PublicKey; 2]) -> Result<[String; 2]> {
+    pub(crate) fn report_of_cells(
+        &self,
+        cells: &[usize],
+        id: ReportId,
+        keys: [&PublicKey; 2],
+    ) -> Result<[String; 2]> {
         let failed = |problem: String| Error::file("the report", problem);
-        let id: ReportId = rand_core::OsRng.try_fill()?;
         let sharded = self.vdaf.shard(self.digest.as_bytes(), &cells.to_vec(), &id);
         let (public, inputs) = sharded.map_err(|problem| failed(problem.to_string()))?;
         let public = public.get_encoded().map_err(|problem| failed(problem.to_string()))?;

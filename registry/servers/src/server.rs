@@ -104,7 +104,7 @@ impl<'t> Server<'t> {
             Ok(())
         })?;
         incoming.clear();
-        let share = sums.settle(&mut tally);
+        let share = sums.settle(&mut tally)?;
         let mut outgoing = self.outgoing(message)?;
         let kept: HashSet<&ReportId> = share.ids.iter().collect();
         for (id, message) in answers.iter().filter(|(id, _)| kept.contains(id)) {
@@ -142,7 +142,7 @@ impl<'t> Server<'t> {
         if tally.accepted != incoming.len() as u64 {
             return Err(wrong("it passes a report that this server does not have"));
         }
-        let share = sums.settle(&mut tally);
+        let share = sums.settle(&mut tally)?;
         if tally.accepted != incoming.len() as u64 {
             return Err(wrong("it passes a report that was counted in an earlier batch"));
         }
@@ -235,19 +235,19 @@ impl<'t> Server<'t> {
         }
     }
 
-    /// Adds this server's noise to its sums.
+    /// Adds this server's noise to its sums. The noise is determined by the reports and by the exact sums: with
+    /// new noise on old reports, an average over repeated steps would have less noise.
     fn share(&self, batch: &Batch, counted: &mut Counted, tally: &Tally) -> Result<AggregateShare> {
         use rand_core::SeedableRng;
         if batch.ids.is_empty() {
             return Err(Error::NoReports { tally: tally.clone() });
         }
-        let exact = bytes_of(&batch.sum)?;
-        let key = self.key.noise_key(self.role, self.task.digest.as_bytes(), &batch.name, &exact);
+        let key = self.key.noise_key(self.role, self.task.digest.as_bytes(), &batch.content);
         let noise = self.task.shared.noise(&mut Stream::from_seed(key))?;
         let steps = Field128::from(self.task.shared.steps());
         let noisy: Vec<Field128> =
             batch.sum.iter().zip(noise).map(|(sum, noise)| *sum * steps + element(noise)).collect();
-        counted.add(&batch.name, batch.ids.iter().copied());
+        counted.add(&batch.content, batch.ids.iter().copied());
         AggregateShare::new(self.task, self.role, (batch.name.clone(), batch.ids.len() as u64), &noisy)
     }
 }
@@ -264,8 +264,10 @@ struct Sums {
 
 /// Batch of reports with the sum of their shares.
 struct Batch {
-    /// Digest of the sorted ids.
+    /// Digest of the sorted ids, the same for both servers.
     name: String,
+    /// Digest of the ids and of this server's sums. Other shares under the same ids are another content.
+    content: String,
     ids: Vec<ReportId>,
     sum: Vec<Field128>,
 }
@@ -290,12 +292,12 @@ impl Sums {
         ids.push(id);
     }
 
-    /// The batch: that of an earlier run of the same step if its reports are the same, else the reports that
-    /// were not counted before.
-    fn settle(self, tally: &mut Tally) -> Batch {
-        let repeated = Batch::new(self.before);
-        if self.fresh.1.is_empty() && self.batches.len() == 1 && self.batches.contains(&repeated.name) {
-            return repeated;
+    /// The batch: that of an earlier run of the same step if its reports and their shares are the same, else
+    /// the reports that were not counted before.
+    fn settle(self, tally: &mut Tally) -> Result<Batch> {
+        let repeated = Batch::new(self.before)?;
+        if self.fresh.1.is_empty() && self.batches.len() == 1 && self.batches.contains(&repeated.content) {
+            return Ok(repeated);
         }
         if !repeated.ids.is_empty() {
             let count = repeated.ids.len() as u64;
@@ -307,9 +309,10 @@ impl Sums {
 }
 
 impl Batch {
-    fn new((sum, mut ids): (Vec<Field128>, Vec<ReportId>)) -> Self {
+    fn new((sum, mut ids): (Vec<Field128>, Vec<ReportId>)) -> Result<Self> {
         ids.sort_unstable();
         let name = hexadecimal(&digest(ids.iter().map(|id| &id[..])));
-        Self { name, ids, sum }
+        let content = hexadecimal(&digest([name.as_bytes(), &bytes_of(&sum)?]));
+        Ok(Self { name, content, ids, sum })
     }
 }

@@ -183,6 +183,24 @@ fn a_step_that_is_repeated_gives_the_same_share_and_no_report_is_counted_twice()
     assert!(refused.ends_with("9 of 9 reports are refused: 9 counted in an earlier batch"), "{refused}");
 }
 
+/// A device that changes its report under the same id gets no new noise on the reports of others: an average
+/// over such steps would show them.
+#[test]
+fn other_shares_under_the_same_ids_are_refused() {
+    let case = case(1.0);
+    let (task, public) = (case.task(), case.public());
+    let keys = [&public[0], &public[1]];
+    let with_device = |cells: &[usize], lines: &Lines| -> Lines {
+        let made = task.report_of_cells(cells, [7; 16], keys).unwrap();
+        [0, 1].map(|at| [&lines[at][..], &made[at..=at]].concat())
+    };
+    let honest = case.reports(0..5);
+    let mut counted = <[Counted; 2]>::default();
+    run(&case, &with_device(&[0, 0, 0], &honest), &mut counted).unwrap();
+    let again = run(&case, &with_device(&[2, 2, 2], &honest), &mut counted).unwrap_err().to_string();
+    assert!(again.ends_with("6 of 6 reports are refused: 6 counted in an earlier batch"), "{again}");
+}
+
 #[test]
 fn reports_that_are_not_one_record_are_refused() {
     let case = case(f64::INFINITY);
@@ -194,7 +212,7 @@ fn reports_that_are_not_one_record_are_refused() {
         lines[1].push(b);
     };
     // A device whose tables disagree on the label: its proof is false, whatever it does.
-    add(&mut lines, task.report_of_cells(&[0, 1, 0], keys).unwrap());
+    add(&mut lines, task.report_of_cells(&[0, 1, 0], [7; 16], keys).unwrap());
     // A line of a device for another design, a line for the other server, and text.
     let other = self::case(1.0);
     let for_other = Task::new(&other.design).unwrap().report(&case.record(7), keys).unwrap();
