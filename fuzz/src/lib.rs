@@ -16,6 +16,7 @@ mod ledger;
 mod parquet;
 mod periods;
 mod schema;
+mod servers;
 mod tables;
 
 pub use crate::adult::adult;
@@ -28,6 +29,7 @@ pub use crate::ledger::ledger;
 pub use crate::parquet::parquet;
 pub use crate::periods::periods;
 pub use crate::schema::schema;
+pub use crate::servers::servers;
 pub use crate::tables::tables;
 
 use scumble_datasets::DataSet;
@@ -39,7 +41,7 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]) -> bool;
 
 /// Every target with its name, which is also the name of its folder in `corpus/`.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("csv", csv),
     ("parquet", parquet),
     ("schema", schema),
@@ -48,6 +50,7 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("ledger", ledger),
     ("tables", tables),
     ("periods", periods),
+    ("servers", servers),
     ("idx", idx),
     ("cifar", cifar),
     ("adult", adult),
