@@ -4,7 +4,9 @@ use crate::{accepted, forge};
 use scumble_core::{Brief, Budget, Domain, RecordDomain, TargetDomain};
 use scumble_custody::ShippedDesign;
 use scumble_marginals::TWO_SERVER_MARGINALS;
-use scumble_servers::{AggregateShare, Counted, PublicKey, Role, Server, ServerKey, Sink, Source, Task, unshard};
+use scumble_servers::{
+    AggregateShare, Counted, PublicKey, Role, Server, ServerKey, Sink, Source, Task, unshard,
+};
 use serde_json::json;
 use std::sync::LazyLock;
 

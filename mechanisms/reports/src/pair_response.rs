@@ -29,8 +29,8 @@ const LEAST_COLUMNS: usize = 8;
 /// pair of value and label is randomised as one value, and not each of the two separately. The reports
 /// therefore preserve the dependence of columns and label, which learning needs. `collect` draws records as
 /// if columns were independent given the label (naive Bayes). The more of a column's dependence may be noise,
-/// the less of it is kept. If there are fewer than 30 people for each column, reports ask about fewer columns,
-/// and the others are drawn uniformly.
+/// the less of it is kept. If there are fewer than 30 people for each column, reports ask about fewer
+/// columns, and the others are drawn uniformly.
 ///
 /// ```
 /// use scumble_core::{Example, LocalMechanism, Randomness, Unit, release_local};
@@ -116,9 +116,9 @@ impl TryFrom<State> for PairResponse {
 /// Returns the default features that reports of `people` people ask about, of `all` features; `None` for all
 /// of them. It is a public rule, which depends on no record.
 ///
-/// With few answers about each column, noise hides all of them. If columns depend on each other, as those of
-/// wide records often do, an answer about some of them says much about the others. The features are evenly
-/// spaced, because neighbouring columns of a schema are often alike.
+/// With few answers about each column, noise hides all of them. Columns of wide records often depend on each
+/// other, and answers about some of them then say much about the others. The features are evenly spaced,
+/// because neighbouring columns of a schema are often alike.
 fn asked(people: usize, all: usize) -> Option<Vec<usize>> {
     let most = (people / ANSWERS).max(LEAST_COLUMNS);
     (most < all).then(|| (0..most).map(|at| at * all / most).collect())
@@ -158,14 +158,14 @@ impl PairResponse {
         self.state.bins
     }
 
-    /// Frequency oracles, one per column that reports ask about, in the order of the columns. Each oracle randomises the pair of a
-    /// column and the label.
+    /// Frequency oracles, one per column that reports ask about, in the order of the columns. Each oracle
+    /// randomises the pair of a column and the label.
     pub fn oracles(&self) -> &[Oracle] {
         self.questions.oracles()
     }
 
-    /// Estimates, for each column that reports ask about, the fraction of the population that has each pair of a level and a label
-    /// (levels × labels).
+    /// Estimates, for each column that reports ask about, the fraction of the population that has each pair
+    /// of a level and a label (levels × labels).
     ///
     /// The levels of a number are its bins. All confidence intervals of one column simultaneously cover the
     /// true fractions with the probability `confidence`.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 const FORMAT: &str = "scumble-counted-reports-1";
 const BATCHES: &str = "batches";
 
-/// Reports that a server has counted, by batch. A batch may be aggregated again if its reports and their shares
-/// are the same: its share and its noise are then the same too.
+/// Reports that a server has counted, by batch. A batch may be aggregated again if its reports and their
+/// shares are the same: its share and its noise are then the same too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
     batches: HashMap<ReportId, String>,

@@ -50,7 +50,7 @@ impl PublicKey {
     /// # Errors
     /// [`Error::File`] if the key cannot be serialized.
     pub fn to_json(&self) -> Result<String> {
-        Ok(write(PUBLIC, [("key", &self.0)])?)
+        write(PUBLIC, [("key", &self.0)])
     }
 
     /// Reads the text of a file, which `file` names in errors.

@@ -12,6 +12,7 @@ use prio::flp::Flp;
 use prio::vdaf::prio3::Prio3;
 use prio::vdaf::xof::XofTurboShake128;
 use prio::vdaf::{Aggregator, Client};
+use rand_core::{OsRng, RngCore};
 use scumble_core::SharedCounts;
 use scumble_custody::ShippedDesign;
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,7 @@ impl<'d> Task<'d> {
     /// [`Error::Core`] for a record of another width or with a NaN or an infinity, [`Error::File`] if the
     /// machine has no entropy.
     pub fn report(&self, record: &[f64], [a, b]: [&PublicKey; 2]) -> Result<[String; 2]> {
-        self.report_of_cells(&self.shared.cells(record)?, rand_core::OsRng.try_fill()?, [a, b])
+        self.report_of_cells(&self.shared.cells(record)?, random_id()?, [a, b])
     }
 
     pub(crate) fn report_of_cells(
@@ -99,17 +100,12 @@ impl<'d> Task<'d> {
     }
 }
 
-trait TryFill {
-    fn try_fill<const N: usize>(self) -> Result<[u8; N]>;
-}
-
-impl<R: rand_core::RngCore> TryFill for R {
-    fn try_fill<const N: usize>(mut self) -> Result<[u8; N]> {
-        let mut bytes = [0; N];
-        self.try_fill_bytes(&mut bytes)
-            .map_err(|problem| scumble_core::Error::Entropy { problem: problem.to_string() })?;
-        Ok(bytes)
-    }
+/// Draws the id of a report.
+fn random_id() -> Result<ReportId> {
+    let mut id = [0; 16];
+    let drawn = OsRng.try_fill_bytes(&mut id);
+    drawn.map_err(|problem| scumble_core::Error::Entropy { problem: problem.to_string() })?;
+    Ok(id)
 }
 
 /// Line of a report for one server.

@@ -235,8 +235,8 @@ impl<'t> Server<'t> {
         }
     }
 
-    /// Adds this server's noise to its sums. The noise is determined by the reports and by the exact sums: with
-    /// new noise on old reports, an average over repeated steps would have less noise.
+    /// Adds this server's noise to its sums. The noise is determined by the reports and by the exact sums:
+    /// with new noise on old reports, an average over repeated steps would have less noise.
     fn share(&self, batch: &Batch, counted: &mut Counted, tally: &Tally) -> Result<AggregateShare> {
         use rand_core::SeedableRng;
         if batch.ids.is_empty() {

@@ -405,8 +405,8 @@ pub(super) fn kept(counted: &[Vec<String>]) -> Option<String> {
 }
 
 /// Remark about rows that are drawn from noisy tables.
-const INTERVALS: &str = "Compute no intervals from the rows, which hide the noise; `scumble estimate --tables` \
-                         computes them from a file of --tables.";
+const INTERVALS: &str = "Compute no intervals from the rows, which hide the noise; `scumble estimate \
+                         --tables` computes them from a file of --tables.";
 
 /// Returns the `scumble view` command that maps records into the space of the release, if models of the
 /// release cannot be used on records in the clear. `named` returns a path in full, or only its file name for

@@ -30,8 +30,8 @@ fn reports_become_records_in_the_schemas_columns() {
     assert_eq!(reports.lines().next(), Some("reported question,reported answer"));
     assert_eq!(reports.lines().count(), 3001);
     let output = files.run(COLLECT);
-    let expected = "collected.csv holds 3000 records collected from 3000 reports\nThe rows keep these tables: size × \
-                    colour, price × colour; other relations may be lost or reversed.\n";
+    let expected = "collected.csv holds 3000 records collected from 3000 reports\nThe rows keep these \
+                    tables: size × colour, price × colour; other relations may be lost or reversed.\n";
     assert_eq!(output, expected);
     let collected = files.read("collected.csv");
     let mut lines = collected.lines();

@@ -57,6 +57,7 @@ fn comparing_the_wines_gives_rows_with_these_keys() {
                 "curator"
             }
             "column-space" | "fisher-correlated" | "singular-value-obfuscation" => "curator",
+            "two-server-marginals" => "two-servers",
             _ => "nobody",
         };
         let is_shuffled = row["parameters"]["shuffled"] == true;
