@@ -229,11 +229,13 @@ pub(super) fn aggregate(
         ServerArgument::B => Role::B,
     };
     let server = Server::new(&task, role, &key, &other)?;
+    let _held = held(key_file)?;
     stop_when_interrupted()?;
     let files = (name(reports), received.as_deref().map(name), send.as_deref().map(name));
-    let mut lines = open(reports)?;
+    let bar = progress_bar(length_of(reports), "checking {bar:40} {bytes}/{total_bytes}, {eta} left");
+    let mut lines = BufReader::new(bar.wrap_read(open(reports)?));
     let lines = Source { reader: &mut lines, file: &files.0 };
-    let mut message = received.as_ref().map(|path| open(path)).transpose()?;
+    let mut message = received.as_ref().map(|path| open(path)).transpose()?.map(BufReader::new);
     let message = message.as_mut().zip(files.1.as_deref()).map(|(reader, file)| Source { reader, file });
     let mut answer =
         send.as_ref().map(|path| new_file(path, arguments.force)).transpose()?.map(BufWriter::new);
@@ -257,6 +259,7 @@ pub(super) fn aggregate(
             return Err("the step of server b takes --received, --send, --share and --counted".into());
         }
     };
+    bar.finish_and_clear();
     // The reports are counted before anything else leaves, and a repeated step gives the same share.
     if let (Some(counted), Some(share)) = (counted, &made) {
         counted.save(share)?;
@@ -356,7 +359,17 @@ fn public_key(path: &Path) -> Result<PublicKey, Failure> {
     Ok(PublicKey::from_json(&read_text(path, LONGEST_KEY)?, &path.display().to_string())?)
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, Failure> {
+fn open(path: &Path) -> Result<File, Failure> {
     let failed = |source| crate::records::Error::Io { file: path.into(), source };
-    Ok(BufReader::new(File::open(path).map_err(failed)?))
+    Ok(File::open(path).map_err(failed)?)
+}
+
+/// Locks the key of a server until the returned file is dropped. Two steps at a time could count a report in
+/// two batches.
+fn held(key: &Path) -> Result<File, Failure> {
+    let file = open(key)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(format!("{}: another step of this server is running", key.display()).into()),
+    }
 }

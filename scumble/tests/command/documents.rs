@@ -206,7 +206,7 @@ chapters!(
     a_survey "case-survey" needs "adult",
     a_hospital "case-hospital" needs "wdbc",
     volunteers "case-volunteers" needs "adult",
-    two_servers "case-servers",
+    two_servers "case-servers" needs "wdbc",
     a_table_of_visits "case-visits",
     a_report "case-report",
     a_model_by_person "case-panel",

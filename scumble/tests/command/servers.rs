@@ -167,6 +167,12 @@ fn wrong_files_are_refused_in_one_line() {
         &REPORT.replace("design.json", "other.json").replace("to-", "other-"),
         "noisy-marginals is not for two servers",
     );
+    files.write("none.csv", "ward,pain,left\n");
+    refuses(&REPORT.replace("visits.csv", "none.csv").replace("to-", "other-"), "none.csv holds no records");
+    let held = fs::File::open(files.path("b.key")).unwrap();
+    held.lock().unwrap();
+    refuses(SECOND, "b.key: another step of this server is running");
+    drop(held);
     files.run(SECOND);
     files.run(THIRD);
     let changed = files.read("a.share").replacen("\"reports\": 200", "\"reports\": 201", 1);
