@@ -356,15 +356,12 @@ impl Answers for Drawn {
             }
         }
         let deviation = self.purse.deviation_of(noise.as_ref());
-        self.transcript.extend(&counts);
-        self.tables.push(Asked {
-            clique: clique.clone(),
-            counts: counts.clone(),
-            deviation,
-            share,
-            merged: self.merged.clone(),
-        });
-        Ok(measured(clique, counts, deviation))
+        let (clique, merged) = (clique.clone(), self.merged.clone());
+        let asked = Asked { clique, counts, deviation, share, merged };
+        let measured = asked.measured();
+        self.transcript.extend(&asked.counts);
+        self.tables.push(asked);
+        Ok(measured)
     }
 
     fn select(&mut self, share: f64, scores: &Scores) -> Result<usize> {

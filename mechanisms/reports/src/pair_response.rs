@@ -308,8 +308,8 @@ struct Parameters {
     #[schemars(with = "Option<String>")]
     oracle: Option<Kind>,
     /// Names of the features that reports ask about. Collected records have random values in the others. The
-    /// default is all features if there are at least 30 people (--people, else 10,000) for each. Otherwise it
-    /// is evenly spaced features: as many as there are 30 people for, but 8 or more.
+    /// default is all features if there are at least 30 people (--people, else 10,000) for each. Otherwise
+    /// the default is evenly spaced features: one for every 30 people, but 8 or more.
     columns: Option<Vec<String>>,
 }
 

@@ -21,8 +21,8 @@ const FEW_LEVELS: usize = 10;
 /// Upper bound on the number of column names and levels that a warning lists.
 const MOST_NAMED: usize = 3;
 
-/// Warnings about a design for a release of `people` records (`None` if unknown). They concern ε, δ, texts of
-/// the schema that spreadsheets run as formulas, and columns that no report asks about.
+/// Warnings about a design for a release of `people` records (`None` if unknown). They concern ε, δ, texts
+/// of the schema that spreadsheets run as formulas, and columns that no report asks about.
 pub fn warnings(design: &ShippedDesign, people: Option<u64>) -> Vec<String> {
     let formulas = design.records().ok().and_then(|records| formulas(&records.schema));
     let guarantee = design.guarantee();
@@ -45,8 +45,8 @@ fn unasked(design: &ShippedDesign) -> Option<String> {
         .collect();
     (!tables.is_empty() && !names.is_empty()).then(|| {
         format!(
-            "the reports of so few people ask about {} of {} columns (`--set columns=[…]` chooses others); \
-             collected records have random values in {}",
+            "the reports ask about {} of {} columns (`--set columns=[…]` names them; the default is fewer \
+             for fewer people); collected records have random values in {}",
             asked.len(),
             all.concat().len(),
             names.join(", ")

@@ -66,8 +66,8 @@ impl Flp for OneRecord {
         1
     }
 
-    /// Outputs: Σ rᵏ·xₖ·(xₖ − 1) over all cells, for random r; the sum of each table less 1; and the
-    /// agreements of tables on their columns.
+    /// Outputs: Σ rᵏ·xₖ·(xₖ − 1) over all cells, for random r; the sum of each table less 1; and
+    /// the agreements of tables on their columns.
     fn valid(
         &self,
         gadgets: &mut Vec<Box<dyn Gadget<Field128>>>,

@@ -173,8 +173,8 @@ impl ServerKey {
         hpke::setup_receiver(&OpModeR::Auth(other.hpke().ok()?), &self.hpke().ok()?, &encapsulated, info).ok()
     }
 
-    /// Key with which both servers check proofs. It follows from their keys by a Diffie–Hellman agreement, so
-    /// it is fixed before the first report, and no device knows it. `None` for a public key of low order.
+    /// Key with which both servers check proofs. It follows from their keys by a Diffie–Hellman agreement,
+    /// so it is fixed before the first report, and no device knows it. `None` for a public key of low order.
     pub(crate) fn verify_key(&self, other: &PublicKey, context: &[u8]) -> Option<[u8; 32]> {
         let agreed = self.agreement().diffie_hellman(&x25519_dalek::PublicKey::from(other.0));
         agreed.was_contributory().then(|| digest([b"scumble verify key", &agreed.to_bytes()[..], context]))

@@ -12,8 +12,10 @@ use std::io::{BufRead, Read, Write};
 
 /// Format that this version writes and reads.
 const FORMAT: &str = "scumble-servers-message-1";
-/// Text of the last line before its number of reports.
-const END: &[u8] = b"end of message";
+/// First byte of a line about a report, and of the last line, which has the number of reports. A device
+/// chooses the id of its report, so the id itself cannot tell the two apart.
+const REPORT: u8 = 0;
+const END: u8 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,12 +56,12 @@ impl<'w> Outgoing<'w> {
 
     pub(crate) fn write(&mut self, id: &ReportId, entry: &[u8]) -> Result<()> {
         self.reports += 1;
-        self.line(&[id, entry].concat())
+        self.line(&[&[REPORT], &id[..], entry].concat())
     }
 
     pub(crate) fn end(mut self) -> Result<()> {
         let reports = self.reports.to_le_bytes();
-        self.line(&[END, &reports].concat())?;
+        self.line(&[&[END], &reports[..]].concat())?;
         self.writer.flush().map_err(Error::of_io(&self.file))
     }
 
@@ -108,14 +110,14 @@ pub(crate) fn read(
     while next(&mut line)? {
         let text = BASE64_STANDARD.decode(&line).ok().and_then(|sealed| opener.open(&sealed, b"").ok());
         let text = text.ok_or_else(changed)?;
-        if let Some(reports) = text.strip_prefix(END) {
-            return match *reports == (entries.len() as u64).to_le_bytes() {
-                true => Ok(entries),
-                false => Err(changed()),
-            };
+        match text.split_first() {
+            Some((&REPORT, report)) => {
+                let (id, entry) = report.split_first_chunk::<16>().ok_or_else(changed)?;
+                entries.insert(*id, entry.to_vec());
+            }
+            Some((&END, reports)) if *reports == (entries.len() as u64).to_le_bytes() => return Ok(entries),
+            _ => return Err(changed()),
         }
-        let (id, entry) = text.split_first_chunk::<16>().ok_or_else(changed)?;
-        entries.insert(*id, entry.to_vec());
         scumble_core::interrupt::check().map_err(scumble_core::Error::from)?;
     }
     Err(wrong("it ends before its last line".into()))

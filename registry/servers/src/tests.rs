@@ -126,8 +126,9 @@ fn without_noise_the_counts_are_those_of_the_records() {
 /// changes two cells of each, and μ = 0.23671 at ε = 1 and δ = 10⁻⁶. A count has the noise of both, of
 /// variance 2σ².
 ///
-/// Of 22 cells in 60 releases, the estimate of the variance has a relative standard error of √(2/1320) = 4 %.
-/// Five of them are exceeded with probability 6·10⁻⁷; the noise of one server alone would be off by 50 %.
+/// The estimate of the variance, from 22 cells in 60 releases, has a relative standard error of √(2/1320) =
+/// 4 %. Five of them are exceeded with probability 6·10⁻⁷; the noise of one server alone would be off by
+/// 50 %.
 #[test]
 fn both_servers_add_their_noise() {
     let mut squares = vec![];
@@ -199,6 +200,20 @@ fn other_shares_under_the_same_ids_are_refused() {
     run(&case, &with_device(&[0, 0, 0], &honest), &mut counted).unwrap();
     let again = run(&case, &with_device(&[2, 2, 2], &honest), &mut counted).unwrap_err().to_string();
     assert!(again.ends_with("6 of 6 reports are refused: 6 counted in an earlier batch"), "{again}");
+}
+
+/// A device chooses the id of its report. No id disturbs the messages between the servers.
+#[test]
+fn every_id_is_an_id() {
+    let case = case(f64::INFINITY);
+    let (task, public) = (case.task(), case.public());
+    let mut lines = case.reports(0..2);
+    for id in [[0; 16], [1; 16], [255; 16], *b"end of message\x02\x00", *b"{\"format\": 12}\n\n"] {
+        let made = task.report_of_cells(&[0, 0, 0], id, [&public[0], &public[1]]).unwrap();
+        lines.iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
+    }
+    let run = fresh(&case, &lines);
+    assert_eq!((counts(&case, &run).1, run.tallies[1].refused.len()), (7, 0));
 }
 
 #[test]

@@ -3,11 +3,11 @@
 
 use scumble_adversary::{Effort, Finding, Verdict, audit};
 use scumble_core::{
-    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Designed, Domain, Evidence, Guarantee, Key,
-    Neighbours, Noise, NoiseDistribution, Notion, Randomness, RecordDomain, Release, Releases, Result,
-    SharedCounts, Statistics, Table, Target, TargetDomain, ValuesIn, collected,
+    Accumulator, Brief, Budget, CentralDp, CuratorMechanism, Designed, Evidence, Guarantee, Neighbours,
+    Notion, Randomness, RecordDomain, Releases, Result, SharedCounts, Statistics, Table, ValuesIn, collected,
 };
 use scumble_marginals::TWO_SERVER_MARGINALS;
+use scumble_testing::{colours_and_sizes, release_of_statistics};
 
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 0.01;
@@ -36,9 +36,7 @@ struct View {
 
 impl View {
     fn new(fault: Fault) -> Self {
-        let columns = ["colour=red", "colour=green", "colour=blue", "size"].map(str::to_owned).to_vec();
-        let features = Domain::product([Domain::one_hot(3).unwrap(), Domain::unit_box(1)]).unwrap();
-        let domain = RecordDomain::new(columns, features, TargetDomain::None).unwrap();
+        let (domain, _) = colours_and_sizes();
         let brief = Brief::new(domain, Budget::new(EPSILON, DELTA).unwrap());
         let parameters = serde_json::json!({ "bins": 2 });
         let honest = TWO_SERVER_MARGINALS.design(&parameters, &brief).unwrap().into_mechanism();
@@ -47,14 +45,6 @@ impl View {
 
     fn shared(&self) -> &dyn SharedCounts {
         self.honest.shared_counts().unwrap()
-    }
-
-    fn people(&self) -> Table {
-        let cells = ndarray::Array2::from_shape_fn((40, 4), |(row, column)| match column {
-            3 => (row as f64 * 0.618).fract(),
-            level => f64::from(u8::from([0, 0, 0, 1, 1, 2][row % 6] == level)),
-        });
-        Table::new(self.domain().columns().to_vec(), cells, Target::None).unwrap()
     }
 
     /// Number of people in each cell, without the first `without` people.
@@ -72,8 +62,8 @@ impl View {
         Ok(counts)
     }
 
-    /// Standard deviation of the noise on a count: √(2·2)/μ for two tables. μ = 0.53252 at ε = 1 and δ =
-    /// 0.01.
+    /// Standard deviation of the noise on a count: √(2·2)/μ for two tables. μ is 0.53252 at ε = 1 and
+    /// δ = 0.01.
     fn deviation(&self) -> f64 {
         let whole = 2.0 / 0.532_52;
         if self.fault == Fault::HalfOfTheVariance { whole / 2f64.sqrt() } else { whole }
@@ -148,18 +138,8 @@ impl CuratorMechanism for View {
 
     fn start(&self) -> Box<dyn Accumulator + '_> {
         collected(self.domain(), |table, randomness| {
-            let drawn = self.draw(table, randomness)?;
-            let (width, columns) = (drawn.len(), (1..=drawn.len()).map(|at| format!("count {at}")).collect());
-            let row = ndarray::Array2::from_shape_fn((1, width), |(_, at)| drawn[at]);
-            Ok(Release::new(
-                Key::None,
-                self.guarantee().under(randomness.provenance()),
-                Noise {
-                    features: vec![NoiseDistribution::Unknown { width }],
-                    target: NoiseDistribution::Exact { width: 0 },
-                },
-                Table::new(columns, row, Target::None)?,
-            ))
+            let guarantee = self.guarantee().under(randomness.provenance());
+            release_of_statistics(&self.draw(table, randomness)?, guarantee)
         })
     }
 
@@ -170,7 +150,7 @@ impl CuratorMechanism for View {
 
 fn attacked(fault: Fault) -> Finding {
     let view = View::new(fault);
-    let people = view.people();
+    let (_, people) = colours_and_sizes();
     let effort = Effort { samples: 24_000, ..Effort::quick() };
     audit("one server", &Designed::curator(view), Some(&people), effort).unwrap().remove(0)
 }

@@ -25,5 +25,7 @@ mod fixtures;
 mod skip;
 
 pub use faulty::{Fault, Faulty};
-pub use fixtures::{local, numbers, peak_memory, records, refuses_changes};
+pub use fixtures::{
+    colours_and_sizes, local, numbers, peak_memory, records, refuses_changes, release_of_statistics,
+};
 pub use skip::{missing, skipped};

@@ -164,20 +164,19 @@ fn mechanisms(plugins: &[Plugin]) -> String {
 /// Formats the commands that follow the design of a recommended mechanism: to draw records from reports, and
 /// to release by two servers.
 pub(super) fn collect(plugins: &[Plugin]) -> String {
-    let named = |is_meant: fn(&Descriptor) -> bool| {
+    let line = |is_meant: fn(&Descriptor) -> bool, text: fn(&str) -> String| {
         let meant = plugins.iter().filter(|plugin| is_meant(&plugin.descriptor));
-        meant.map(|plugin| plugin.name).collect::<Vec<_>>().join(", ")
+        let names: Vec<&str> = meant.map(|plugin| plugin.name).collect();
+        if names.is_empty() { String::new() } else { text(&names.join(", ")) }
     };
-    let reporting = match named(|descriptor| descriptor.releases == Output::Reports) {
-        none if none.is_empty() => none,
-        names => format!("To draw records from the reports of {names}:\n  {COLLECT}"),
-    };
-    let shared = match named(|descriptor| descriptor.run_by == Side::TwoServers) {
-        none if none.is_empty() => none,
-        names => {
-            format!("To release by {names}: scumble report, scumble aggregate, scumble unshard (--help)")
-        }
-    };
+    let reporting = line(
+        |descriptor| descriptor.releases == Output::Reports,
+        |names| format!("To draw records from the reports of {names}:\n  {COLLECT}"),
+    );
+    let shared = line(
+        |descriptor| descriptor.run_by == Side::TwoServers,
+        |names| format!("To release by {names}: scumble report, scumble aggregate, scumble unshard (--help)"),
+    );
     joined([reporting, shared])
 }
 

@@ -96,3 +96,48 @@ fn a_person_in_several_rows_is_warned_of_by_name_and_row() {
     files.write("data.csv", data);
     assert_eq!(files.notes(release), "");
 }
+
+/// Twelve numbers and few people: every third number has no question, and its collected values are random.
+#[test]
+fn columns_that_no_report_asks_about_are_named() {
+    let files = Files::new();
+    let column = |at: usize| format!("{{ name = \"x{at}\", kind = \"real\", lower = 0, upper = 1 }}, ");
+    let columns: String = (0..12).map(column).collect();
+    files.write(
+        "schema.toml",
+        format!(
+            "column = [{columns}{{ name = \"colour\", kind = \"category\", levels = [\"red\", \"blue\"] }}]"
+        ),
+    );
+    let design =
+        "design pair-response --schema schema.toml --target colour --epsilon 1 --output design.json --force";
+    let notes = files.notes(&format!("{design} --people 100"));
+    assert!(notes.starts_with("warning: the reports ask about 9 of 13 columns"), "{notes}");
+    assert!(notes.trim_end().ends_with(r#"random values in "x2", "x5", "x8", "x11""#), "{notes}");
+    assert_eq!(files.notes(&format!("{design} --people 360")), "");
+    let notes = files.notes(&format!("{design} --people 360 --set columns=[\"x3\"]"));
+    assert!(notes.starts_with("warning: the reports ask about 2 of 13 columns"), "{notes}");
+    files.write("data.csv", {
+        let row = |row: usize| {
+            let values: String =
+                (0..12).map(|at| format!("{},", u8::from(at == 3 || row.is_multiple_of(2)))).collect();
+            format!("{values}{}\n", if row.is_multiple_of(3) { "red" } else { "blue" })
+        };
+        let header: String = (0..12).map(|at| format!("x{at},")).collect();
+        format!("{header}colour\n{}", (0..600).map(row).collect::<String>())
+    });
+    files.run(
+        "design pair-response --schema schema.toml --target colour --epsilon inf --set \
+         columns=[\"x3\"] --set bins=4 \
+               --output design.json --force --quiet",
+    );
+    files.run("release --design design.json --input data.csv --output reports.csv --quiet");
+    files.run("collect --design design.json --reports reports.csv --output collected.csv --quiet");
+    let collected = files.read("collected.csv");
+    let above = |at: usize| {
+        let rows = collected.lines().skip(1);
+        rows.filter(|row| row.split(',').nth(at).unwrap().parse::<f64>().unwrap() > 0.5).count()
+    };
+    // Always above one half where it was asked. Elsewhere the levels are uniform, and drawn in equal shares.
+    assert_eq!((above(3), above(0)), (600, 300));
+}

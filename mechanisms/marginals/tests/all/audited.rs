@@ -3,12 +3,12 @@
 use scumble_accounting::gaussian;
 use scumble_adversary::{Effort, Finding, Verdict, audit, audit_plugin};
 use scumble_core::{
-    Accumulator, CentralDp, CuratorMechanism, Designed, Domain, Evidence, Guarantee, Key, Neighbours, Noise,
-    NoiseDistribution, Notion, PARTS, Randomness, RecordDomain, Release, Releases, Result, Statistics, Table,
-    Target, TargetDomain, ValuesIn, collected,
+    Accumulator, CentralDp, CuratorMechanism, Designed, Evidence, Guarantee, Neighbours, Notion, PARTS,
+    Randomness, RecordDomain, Release, Releases, Result, Statistics, Table, ValuesIn, collected,
 };
 use scumble_marginals::{ADAPTIVE_MARGINALS, MST, NOISY_MARGINALS};
 use scumble_noise::CountNoise;
+use scumble_testing::{colours_and_sizes, release_of_statistics};
 
 /// The audited lower bound is smaller if a part of the budget pays for choices, which four records do not
 /// need.
@@ -52,17 +52,7 @@ struct ByHand {
 
 impl ByHand {
     fn new(fault: Fault) -> Self {
-        let columns = ["colour=red", "colour=green", "colour=blue", "size"].map(str::to_owned).to_vec();
-        let features = Domain::product([Domain::one_hot(3).unwrap(), Domain::unit_box(1)]).unwrap();
-        Self { domain: RecordDomain::new(columns, features, TargetDomain::None).unwrap(), fault }
-    }
-
-    fn people(&self) -> Table {
-        let cells = ndarray::Array2::from_shape_fn((40, 4), |(row, column)| match column {
-            3 => (row as f64 * 0.618).fract(),
-            level => f64::from(u8::from([0, 0, 0, 1, 1, 2][row % 6] == level)),
-        });
-        Table::new(self.domain.columns().to_vec(), cells, Target::None).unwrap()
+        Self { domain: colours_and_sizes().0, fault }
     }
 
     /// Noise for both tables: two cells of each differ.
@@ -167,25 +157,14 @@ impl CuratorMechanism for ByHand {
 
 impl ByHand {
     fn release_all(&self, table: &Table, randomness: &mut Randomness) -> Result<Release> {
-        let drawn = self.draw(table, randomness)?;
-        let columns = (1..=drawn.len()).map(|at| format!("count {at}")).collect();
-        let width = drawn.len();
-        let row = ndarray::Array2::from_shape_fn((1, width), |(_, at)| drawn[at]);
-        Ok(Release::new(
-            Key::None,
-            self.guarantee().under(randomness.provenance()),
-            Noise {
-                features: vec![NoiseDistribution::Unknown { width }],
-                target: NoiseDistribution::Exact { width: 0 },
-            },
-            Table::new(columns, row, Target::None)?,
-        ))
+        let guarantee = self.guarantee().under(randomness.provenance());
+        release_of_statistics(&self.draw(table, randomness)?, guarantee)
     }
 }
 
 fn attacked(fault: Fault) -> Finding {
     let by_hand = ByHand::new(fault);
-    let people = by_hand.people();
+    let (_, people) = colours_and_sizes();
     let designed = Designed::curator(by_hand);
     audit("tables by hand", &designed, Some(&people), Effort { samples: 24_000, ..Effort::quick() })
         .unwrap()
