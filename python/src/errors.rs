@@ -9,6 +9,7 @@ use std::io;
 pyo3::import_exception!(scumble._errors, InvalidInput);
 pyo3::import_exception!(scumble._errors, InvalidRecords);
 pyo3::import_exception!(scumble._errors, NotAdmitted);
+pyo3::import_exception!(scumble._errors, NotApplicable);
 pyo3::import_exception!(scumble._errors, Overdrawn);
 pyo3::import_exception!(scumble._errors, UnknownName);
 pyo3::import_exception!(scumble._errors, WrongTicket);
@@ -101,6 +102,7 @@ impl From<core::Error> for Failed {
             core::Error::UnknownPlugin { .. } | core::Error::UnknownParameter { .. } => {
                 UnknownName::new_err(text)
             }
+            core::Error::NotApplicable { .. } => NotApplicable::new_err(text),
             core::Error::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
             _ => InvalidInput::new_err(text),
         })

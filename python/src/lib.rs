@@ -7,9 +7,11 @@ mod design;
 mod errors;
 mod interrupt;
 mod ledger;
+mod mechanism;
 mod models;
 mod pool;
 mod predict;
+mod random;
 mod registry;
 mod schema;
 mod tables;
@@ -26,9 +28,13 @@ mod _native {
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]
+    use super::mechanism::{conformance, register};
+    #[pymodule_export]
     use super::models::{fit_logistic, fit_ridge};
     #[pymodule_export]
     use super::predict::Model;
+    #[pymodule_export]
+    use super::random::Random;
     #[pymodule_export]
     use super::registry::{account, audit, audit_design, describe, names};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use crate::design::Design;
 use crate::errors::{Failed, UnknownName};
 use crate::interrupt::interruptible;
+use crate::mechanism::plugin_of;
 use pyo3::prelude::*;
 use scumble::adversary::{Effort, audit_plugin};
 use scumble::core::{Plugin, Registry};
@@ -33,13 +34,20 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     Ok(description.to_string())
 }
 
-/// Attacks every claim of a mechanism's example design. Returns the findings, as JSON.
+/// Attacks every claim of a mechanism's example design; `mechanism` is a name or a class. Returns the findings,
+/// as JSON.
 #[pyfunction]
-pub(crate) fn audit(py: Python, name: &str, quick: bool, seed: Option<u64>) -> Result<String, Failed> {
-    interruptible(py, || {
-        let registry = Registry::installed()?;
-        Ok(serde_json::to_string(&audit_plugin(registry.get(name)?, effort(quick, seed))?)?)
-    })
+pub(crate) fn audit(
+    py: Python,
+    mechanism: &Bound<PyAny>,
+    quick: bool,
+    seed: Option<u64>,
+) -> Result<String, Failed> {
+    let plugin = match mechanism.extract::<String>() {
+        Ok(name) => *Registry::installed()?.get(&name)?,
+        Err(_) => plugin_of(mechanism)?,
+    };
+    interruptible(py, move || Ok(serde_json::to_string(&audit_plugin(&plugin, effort(quick, seed))?)?))
 }
 
 /// Attacks every claim of a design. Returns the findings, as JSON.

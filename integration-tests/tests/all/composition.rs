@@ -209,11 +209,12 @@ fn a_design_shaped_by_private_volunteers_is_not_saved_without_a_claim_for_them()
     fn shaped(state: &Value, protected: bool) -> Result<Designed> {
         Ok(Designed::curator(Shaped { inner: Identity::new(Error::read_state(state)?), protected }))
     }
-    fn plugin(name: &'static str, build: fn(&Value) -> Result<Designed>) -> Plugin {
+    type Build = dyn Fn(&Value) -> Result<Designed> + Sync;
+    fn plugin(name: &'static str, build: &'static Build) -> Plugin {
         Plugin { name, build, ..scumble::classic::IDENTITY }
     }
-    let claims_nothing = plugin("claims-nothing", |state| shaped(state, false));
-    let claims = plugin("claims", |state| shaped(state, true));
+    let claims_nothing = plugin("claims-nothing", &|state| shaped(state, false));
+    let claims = plugin("claims", &|state| shaped(state, true));
     let brief = Brief::new(people(), Budget::pure(1.0).unwrap());
     let save =
         |plugin: &Plugin, brief: &Brief| ShippedDesign::from(plugin.design(&Value::Null, brief)?).to_json();

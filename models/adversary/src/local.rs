@@ -10,7 +10,7 @@ use crate::score::{Output, Score, along};
 use crate::{Effort, Result, coupled, releases};
 use rand::{Rng, RngCore};
 use rayon::prelude::*;
-use scumble_core::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Streams};
+use scumble_core::{Claim, Domain, LocalDp, LocalMechanism, Randomness, Stream, Streams};
 
 /// Largest number of values over all outputs of an input. Longer records are released less often.
 const MOST_VALUES: usize = 1 << 23;
@@ -111,6 +111,9 @@ impl Field<'_> {
     }
 }
 
+/// Number of outputs of one input that are drawn together.
+const DRAWN_TOGETHER: usize = 64;
+
 /// Attack on a pair of inputs, with the random streams 2·`number` and 2·`number` + 1.
 fn attack_pair<'a>(
     mechanism: &'a dyn LocalMechanism,
@@ -121,12 +124,27 @@ fn attack_pair<'a>(
 ) -> Attack<'a> {
     let (what, given) = (pair.to_string(), pair.scores(mechanism));
     let mut sides = [2 * number, 2 * number + 1].map(|stream| streams.stream(stream));
+    let mut drawn = [vec![], vec![]];
     let draw = move |side: usize| -> Output {
-        let mut point = pair.points[side].clone()?;
-        mechanism.perturb(&mut point, &mut sides[side]).ok()?;
-        Some(point)
+        if drawn[side].is_empty() {
+            let points = vec![pair.points[side].clone()?; DRAWN_TOGETHER];
+            drawn[side] = perturbed(mechanism, points, &mut sides[side]);
+        }
+        drawn[side].pop().flatten()
     };
     Attack::new(what, claimed, by_side(draw), given)
+}
+
+/// Outputs for the `points`, last one first; `None` where the mechanism fails.
+fn perturbed(mechanism: &dyn LocalMechanism, mut points: Vec<Vec<f64>>, stream: &mut Stream) -> Vec<Output> {
+    let (before, inputs) = (stream.clone(), points.clone());
+    if mechanism.perturb_each(&mut points, stream).is_ok() {
+        return points.into_iter().rev().map(Some).collect();
+    }
+    *stream = before;
+    let alone = |mut point: Vec<f64>| mechanism.perturb(&mut point, stream).ok().map(|()| point);
+    let outputs: Vec<Output> = inputs.into_iter().map(alone).collect();
+    outputs.into_iter().rev().collect()
 }
 
 impl Pair {

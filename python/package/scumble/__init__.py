@@ -15,23 +15,28 @@ from typing import Any
 from . import _native
 from ._comparison import Comparison, compare
 from ._design import Card, ClippedWarning, Design, Period, _seed, design
-from ._errors import InvalidInput, InvalidRecords, NotAdmitted, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
+from ._errors import InvalidInput, InvalidRecords, NotAdmitted, NotApplicable, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
 from ._ledger import Ledger
 from ._model import Model
 from ._native import Ticket
 from ._noisy_tables import Tables
 from ._tables import take as _take
+from .plugins import Claim, CuratorMechanism, LocalMechanism, Mechanism, register
 
 __all__ = [
     "Card",
+    "Claim",
     "ClippedWarning",
     "Comparison",
+    "CuratorMechanism",
     "Design",
     "InvalidInput",
     "InvalidRecords",
     "Ledger",
+    "LocalMechanism",
     "Model",
     "NotAdmitted",
+    "NotApplicable",
     "Overdrawn",
     "Period",
     "PrivacyWarning",
@@ -46,6 +51,7 @@ __all__ = [
     "design",
     "draft_schema",
     "mechanisms",
+    "register",
 ]
 
 
@@ -75,13 +81,13 @@ def describe(name: str) -> dict[str, Any]:
     return json.loads(_native.describe(name))
 
 
-def audit(name: str, *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
+def audit(mechanism: str | type[Mechanism], *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
     """Attacks every claim of a mechanism's example.
 
     Parameters
     ----------
-    name : str
-        Name of the mechanism.
+    mechanism : str or type
+        Name of the mechanism, or its class. The class need not be registered.
     quick : bool
         Use fewer samples, and ε = 1 alone.
     seed : int, optional
@@ -92,7 +98,7 @@ def audit(name: str, *, quick: bool = True, seed: int | None = None) -> list[dic
     list of dict
         One finding for each claim, with an audited lower bound.
     """
-    return json.loads(_native.audit(name, quick, _seed(seed)))
+    return json.loads(_native.audit(mechanism, quick, _seed(seed)))
 
 
 def account(what: str, *parts: str, **numbers: Any) -> dict[str, Any]:

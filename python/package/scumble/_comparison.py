@@ -6,13 +6,14 @@ import html
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping, Union
 
 from . import _native
 from ._design import _seed
 from ._errors import InvalidInput
 from ._schemas import given
 from ._tables import take
+from .plugins import Mechanism, named
 
 
 def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
@@ -116,14 +117,20 @@ class Comparison:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 80vh; border: 0" title="comparison"></iframe>'
 
 
-def _named(mechanisms: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None) -> list[tuple[str, Any]]:
+#: Mechanism by name, or its class.
+_Mechanism = Union[str, "type[Mechanism]"]
+
+
+def _with_parameters(
+    mechanisms: _Mechanism | Iterable[_Mechanism] | Mapping[_Mechanism, Mapping[str, Any]] | None,
+) -> list[tuple[str, Any]]:
     if mechanisms is None:
         return []
-    if isinstance(mechanisms, str):
-        return [(mechanisms, None)]
+    if isinstance(mechanisms, (str, type)):
+        return [(named(mechanisms), None)]
     if isinstance(mechanisms, Mapping):
-        return [(name, dict(parameters) or None) for name, parameters in mechanisms.items()]
-    return [(name, None) for name in mechanisms]
+        return [(named(mechanism), dict(parameters) or None) for mechanism, parameters in mechanisms.items()]
+    return [(named(mechanism), None) for mechanism in mechanisms]
 
 
 def compare(
@@ -131,7 +138,7 @@ def compare(
     *,
     schema: Any,
     target: str,
-    mechanisms: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    mechanisms: _Mechanism | Iterable[_Mechanism] | Mapping[_Mechanism, Mapping[str, Any]] | None = None,
     epsilon: float | Iterable[float] | None = None,
     delta: float | None = None,
     trials: int | None = None,
@@ -158,8 +165,8 @@ def compare(
         Public knowledge about the columns, as in :func:`scumble.design`.
     target : str
         Column to learn.
-    mechanisms : str, iterable of str, or dict, optional
-        Names, or a dict from names to parameters. All quick mechanisms by default.
+    mechanisms : str, type, iterable of them, or dict, optional
+        Names or classes of mechanisms, or a dict from them to parameters. All quick mechanisms by default.
     epsilon : float or iterable of float, optional
         Budgets in nats; ``float("inf")`` for no noise.
     delta : float, optional
@@ -198,7 +205,7 @@ def compare(
     """
     epsilons = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
     options = {
-        "mechanisms": _named(mechanisms),
+        "mechanisms": _with_parameters(mechanisms),
         "epsilon": None if epsilons is None else [float(e) if abs(float(e)) != float("inf") else "inf" for e in epsilons],
         "delta": delta,
         "trials": trials,

@@ -16,6 +16,7 @@ from ._noisy_tables import Tables
 from ._schemas import given
 from ._tables import take
 from ._native import Ticket
+from .plugins import Mechanism, classes_of, named, register
 
 
 class ClippedWarning(UserWarning):
@@ -332,11 +333,19 @@ class Design:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Design, (self._native,))
+        text = self._native.to_json()
+        return (_unpickled, (text, classes_of(json.loads(text))))
+
+
+def _unpickled(text: str, classes: list[type[Mechanism]]) -> Design:
+    """Design of a saved text, in a process that may not know the classes of its mechanisms yet."""
+    for mechanism in classes:
+        register(mechanism)
+    return Design(_native.Design.from_json(text))
 
 
 def design(
-    mechanism: str,
+    mechanism: str | type[Mechanism],
     *,
     schema: Any,
     epsilon: float,
@@ -358,8 +367,8 @@ def design(
 
     Parameters
     ----------
-    mechanism : str
-        Name of the mechanism, as :func:`mechanisms` lists it.
+    mechanism : str or type
+        Name of the mechanism, as :func:`mechanisms` lists it, or the class of a mechanism in Python.
     schema : dict or path
         Public knowledge about the columns, such as
         ``{"age": (0, 100), "children": range(0, 21), "smokes": ["no", "yes"]}``, or the path of a schema file.
@@ -416,7 +425,7 @@ def design(
     if len(weights) != len(matrices):
         raise InvalidInput(f"task_weight has {len(weights)} weights for {len(matrices)} tasks; give one for each")
     native = _native.design(
-        mechanism,
+        named(mechanism),
         given(schema),
         target,
         task,

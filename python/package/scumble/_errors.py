@@ -5,6 +5,10 @@ class InvalidInput(ValueError):
     """Invalid budget, schema, parameter or design."""
 
 
+class NotApplicable(InvalidInput):
+    """A mechanism that does not apply to the records, the task or the budget."""
+
+
 class InvalidRecords(InvalidInput):
     """A value that does not fit its column. In an engine, the message does not contain the value."""
 

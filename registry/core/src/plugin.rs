@@ -11,10 +11,14 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt;
+
+/// Function of a plugin. A plugin lives as long as the process, and so do its functions.
+type Function<F> = &'static F;
 
 /// Plugin: the name and description of a mechanism, with the functions that make it.
 /// [`register!`](crate::register) defines one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Plugin {
     /// Name by which the mechanism is requested.
     pub name: &'static str,
@@ -27,17 +31,23 @@ pub struct Plugin {
     /// Facts that are known without a design.
     pub descriptor: Descriptor,
     /// JSON schema of the parameters.
-    pub parameters: fn() -> schemars::Schema,
+    pub parameters: Function<dyn Fn() -> schemars::Schema + Sync>,
     /// Learns the state of a design from parameters (an object) and a brief. It may read volunteers' records
     /// and take minutes. Callers use [`design`](Self::design) instead, which first checks the names of the
     /// parameters.
-    pub learn: fn(Value, &Brief) -> Result<Value>,
+    pub learn: Function<dyn Fn(Value, &Brief) -> Result<Value> + Sync>,
     /// Builds the mechanism from a state that `learn` returned or that was read from a file. The function
     /// checks every number in the state.
-    pub build: fn(&Value) -> Result<Designed>,
+    pub build: Function<dyn Fn(&Value) -> Result<Designed> + Sync>,
     /// Returns an example that the mechanism applies to, for the conformance suite and the description of the
     /// mechanism.
-    pub example: fn() -> Result<Example>,
+    pub example: Function<dyn Fn() -> Result<Example> + Sync>,
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Plugin").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// Example for a mechanism: parameters, a brief and a table to which the mechanism applies.
@@ -306,12 +316,12 @@ macro_rules! register {
             paper: $paper,
             version: env!("CARGO_PKG_VERSION"),
             descriptor: $descriptor.run_by($crate::register!(@ $side)),
-            parameters: || $crate::schemars::schema_for!($parameters),
-            learn: |parameters, brief| $crate::learned::<$parameters, _>($name, $learn, parameters, brief),
-            build: |state| {
+            parameters: &|| $crate::schemars::schema_for!($parameters),
+            learn: &|parameters, brief| $crate::learned::<$parameters, _>($name, $learn, parameters, brief),
+            build: &|state| {
                 Ok($crate::Designed::$side($crate::built::<$parameters, _, _>($learn, $build, state)?))
             },
-            example: $example,
+            example: &$example,
         };
         $crate::inventory::submit! { $constant }
     };

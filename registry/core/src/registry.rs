@@ -5,6 +5,10 @@ use crate::{Design, Error, Origin, Plugin, Result, nearest_name};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::{PoisonError, RwLock};
+
+/// Plugins that this process registered while it ran.
+static ADDED: RwLock<Registry> = RwLock::new(Registry { plugins: BTreeMap::new() });
 
 /// Available plugins, by name.
 #[derive(Debug, Clone, Default)]
@@ -13,20 +17,41 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// All plugins that are linked into this binary.
+    /// All plugins that are linked into this binary, and those that were [registered](Self::register) since
+    /// it started.
     ///
     /// # Errors
     /// [`Error::DuplicatePlugin`] for two plugins with the same name.
     pub fn installed() -> Result<Self> {
+        let mut registry = Self::linked()?;
+        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+        added.iter().try_for_each(|plugin| registry.add(*plugin))?;
+        Ok(registry)
+    }
+
+    fn linked() -> Result<Self> {
         let mut registry = Self::default();
         inventory::iter::<Plugin>.into_iter().try_for_each(|plugin| registry.add(*plugin))?;
         Ok(registry)
     }
 
+    /// Registers a plugin that is not linked into this binary, for example one of another language. It
+    /// replaces a plugin of the same name that was registered in the same way.
+    ///
+    /// # Errors
+    /// [`Error::DuplicatePlugin`] if a linked plugin has this name.
+    pub fn register(plugin: Plugin) -> Result<()> {
+        if Self::linked()?.plugins.contains_key(plugin.name) {
+            return Err(Error::DuplicatePlugin { name: plugin.name.into() });
+        }
+        ADDED.write().unwrap_or_else(PoisonError::into_inner).plugins.insert(plugin.name, plugin);
+        Ok(())
+    }
+
     /// Adds a plugin in code, for example if the linker did not include it.
     ///
     /// # Errors
-    /// [`Error::DuplicatePlugin`] if a plugin with this name is already registered.
+    /// [`Error::DuplicatePlugin`] if the registry has a plugin with this name.
     pub fn add(&mut self, plugin: Plugin) -> Result<()> {
         match self.plugins.entry(plugin.name) {
             Entry::Vacant(place) => {

@@ -31,10 +31,10 @@ const NOISY_SUMS: Plugin = Plugin {
     paper: "a test",
     version: "0",
     descriptor: Descriptor::new(Output::Synthetic).run_by(Side::Curator),
-    parameters: || schemars::schema_for!(NoParameters),
-    learn: |_, brief| Ok(json!([brief.domain, brief.budget])),
-    build: |state| Ok(Designed::curator(NoisySums::new(state)?)),
-    example: Example::mixed,
+    parameters: &|| schemars::schema_for!(NoParameters),
+    learn: &|_, brief| Ok(json!([brief.domain, brief.budget])),
+    build: &|state| Ok(Designed::curator(NoisySums::new(state)?)),
+    example: &Example::mixed,
 };
 
 impl NoisySums {
@@ -158,7 +158,7 @@ fn a_release_of_other_rows_is_scored_as_a_table_and_by_models_and_by_no_adversar
 /// Variant of [`NOISY_SUMS`] without noise at large budgets. A release without noise fails.
 const FAILING: Plugin = Plugin {
     name: "failing-sums",
-    build: |state| {
+    build: &|state| {
         let made = NoisySums::new(state)?;
         let noise = made.noise.filter(|_| made.epsilon < 4.0);
         Ok(Designed::curator(NoisySums { noise, ..made }))

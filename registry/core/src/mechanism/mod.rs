@@ -72,6 +72,15 @@ pub trait LocalMechanism: Any + Debug + Send + Sync {
     /// [`Error::Shape`](crate::Error::Shape) for a wrong width.
     fn perturb(&self, point: &mut [f64], stream: &mut Stream) -> Result<()>;
 
+    /// Randomises `points` of the range in place, one after the other. By default it applies
+    /// [`perturb`](Self::perturb) to each. An override gives the same result for the same `stream`.
+    ///
+    /// # Errors
+    /// Errors of `perturb`.
+    fn perturb_each(&self, points: &mut [Vec<f64>], stream: &mut Stream) -> Result<()> {
+        points.iter_mut().try_for_each(|point| self.perturb(point, stream))
+    }
+
     /// Turns a point that `encode` or `perturb` made into a flat released record. By default the record is
     /// the point.
     ///
