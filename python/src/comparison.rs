@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use scumble::command::Hints;
-use scumble::compare::{Candidate, Comparison as Compared, Metric, Outcome, SplitKind};
+use scumble::compare::{Candidate, Choice, Comparison as Compared, Metric, Outcome, Row, Scorer, SplitKind};
 use scumble::core::Registry;
 use scumble::datasets::DataSet;
 use scumble::page::Page;
 use scumble::records::OutOfBounds;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -168,6 +169,44 @@ impl Comparison {
     /// Returns all results as CSV.
     fn to_csv(&self) -> String {
         self.comparison.to_csv(&self.outcome)
+    }
+
+    /// Returns the arguments of each row's design, as JSON, in the order of `to_json`: rows with differential
+    /// privacy, then the others.
+    fn designs(&self) -> String {
+        let (dp, others): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
+        let arguments = dp.into_iter().chain(others).map(|row| {
+            row.design.as_ref().map(|call| {
+                json!({
+                    "mechanism": call.mechanism,
+                    "parameters": call.parameters,
+                    "options": call.options().into_iter().collect::<BTreeMap<_, _>>(),
+                    "learns_from_volunteers": call.learns_from_volunteers,
+                })
+            })
+        });
+        Value::from_iter(arguments).to_string()
+    }
+
+    /// Returns the recommendation for a goal, as JSON: the place of the recommended row in the order of
+    /// `to_json`, or `null` without evidence, and the name and score of the highest row.
+    fn choice(&self, protect: &str, trust: &str, epsilon: f64) -> Result<String, Failed> {
+        let goal =
+            |choice: &Choice| json!(choice.goal.protects) == protect && json!(choice.goal.trust) == trust;
+        let scores = self.outcome.scores();
+        let scores = scores.iter().filter(|scores| matches!(scores.scorer, Scorer::Model(_)));
+        let choices: Vec<Choice> = scores.flat_map(|scores| self.outcome.choices(scores)).collect();
+        let choice = choices.iter().find(|choice| goal(choice) && choice.epsilon == epsilon).ok_or_else(|| {
+            let shown = choices.iter().map(|choice| format!("{}, ε = {}", choice.goal, choice.epsilon));
+            Failed::input(format!(
+                "no row protects {protect:?} with trust {trust:?} at epsilon {epsilon}; the comparison has: {}",
+                shown.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
+            ))
+        })?;
+        let (dp, _): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
+        let place = choice.best.and_then(|(_, best)| dp.iter().position(|row| std::ptr::eq(*row, best)));
+        let (title, highest) = choice.highest;
+        Ok(json!({ "row": place, "highest": title, "score": highest.metric.shown(highest.mean) }).to_string())
     }
 
     /// Returns the HTML page of the comparison, which loads no other file.

@@ -34,7 +34,7 @@ impl Given {
 
     /// Location of the schema file, for the design commands that a comparison prints.
     pub(crate) fn place(&self) -> Option<SchemaAt> {
-        self.file.clone().map(SchemaAt::File)
+        Some(self.file.clone().map_or(SchemaAt::Python, SchemaAt::File))
     }
 }
 

@@ -4,7 +4,9 @@ use super::outcome::{Failed, LABEL_SHARE, SHUFFLED};
 use super::reference::LearnsFrom;
 use super::shuffler::Shuffled;
 use super::tuning::Rehearsal;
-use super::{Candidate, Chosen, Comparison, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn};
+use super::{
+    Candidate, Chosen, Comparison, DesignCall, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn,
+};
 use scumble_core::{
     Brief, Budget, Design, Designed, Guarantee, Notion, Registry, Releases, Unit, Volunteers, number,
 };
@@ -21,8 +23,8 @@ pub(super) struct Cell {
     /// Parameters, as the outcome lists them: the given ones, with all candidate values of a tuned parameter.
     /// If they apply, the label's share of ε and a mark for shuffled reports are included.
     pub(super) parameters: Value,
-    /// Shell command that makes this design and saves it; `None` if the data have no schema.
-    pub(super) design: Option<String>,
+    /// Call that makes this design; `None` if the data have no schema.
+    pub(super) design: Option<DesignCall>,
     pub(super) epsilon: Option<f64>,
     pub(super) designed: Design,
     /// Choice of the mechanism's parameters on volunteers' records, if one was made.
@@ -165,7 +167,7 @@ impl Entered<'_> {
         }
         let protects = arrangement.protects(guarantee);
         Ok(Cell {
-            design: comparison.design_command(
+            design: comparison.design_call(
                 chosen,
                 protects,
                 is_completed,

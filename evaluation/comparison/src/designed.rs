@@ -1,10 +1,13 @@
-//! Shell command that makes the design of a row (one score of the outcome) and saves it.
+//! Call that makes the design of a row (one score of the outcome): a shell command, or a call in Python.
 
 use super::shuffler::Shuffled;
 use super::{Candidate, Comparison};
-use scumble_core::{Designed, Protect, ShapedBy};
+use scumble_core::{Designed, Protect, ShapedBy, number};
 use scumble_datasets::SchemaAt;
-use serde_json::Value;
+use scumble_records::Learning;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::fmt;
 
 /// Placeholder file name for the volunteers' records in design commands. A comparison selects its volunteers
 /// among the data set's records, so the volunteers' records have no file of their own.
@@ -13,14 +16,128 @@ pub const VOLUNTEERS: &str = "volunteers.csv";
 /// Shell command that draws records from the reports of a design, for mechanisms that release reports.
 pub const COLLECT: &str = "scumble collect --design design.json --reports reports.csv --output collected.csv";
 
+/// Arguments of the design of a row.
+///
+/// It prints as a shell command that saves the design, or as a call in Python if the schema is a value there.
+/// For a design that learns from volunteers' records, the text has a placeholder for these records.
+#[derive(Debug, Clone)]
+pub struct DesignCall {
+    /// Location of the schema.
+    pub schema: SchemaAt,
+    /// Name of the plugin.
+    pub mechanism: &'static str,
+    /// Parameters of the mechanism.
+    pub parameters: Map<String, Value>,
+    /// Column to learn.
+    pub target: String,
+    /// Kind of learning, if the target can be a class or a number.
+    pub task: Option<Learning>,
+    /// ε.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// Protected part of a record, if less than the whole.
+    pub protect: Option<Protect>,
+    /// The label's share of ε, if a separate mechanism releases the label.
+    pub label_share: Option<f64>,
+    /// True if the design learns from volunteers' records.
+    pub learns_from_volunteers: bool,
+    /// Number of people, if the design depends on it.
+    pub people: Option<usize>,
+    /// Number of shuffled reports and δ of the claim through the shuffler, if there is one.
+    pub shuffled: Option<(u64, f64)>,
+}
+
+impl Serialize for DesignCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for DesignCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let schema = match &self.schema {
+            SchemaAt::File(file) => ["--schema".to_owned(), file.display().to_string()],
+            SchemaAt::Source(name) => ["--data".to_owned(), (*name).to_owned()],
+            SchemaAt::Python => return self.write_python(formatter),
+        };
+        let mut words = ["scumble", "design", self.mechanism].map(str::to_owned).to_vec();
+        words.extend(schema);
+        for (name, value) in self.options() {
+            let value = value.as_f64().map_or_else(|| as_set(&value), |number| number.to_string());
+            words.extend([format!("--{}", name.replace('_', "-")), value]);
+        }
+        for (name, value) in &self.parameters {
+            words.extend(["--set".to_owned(), format!("{name}={}", as_set(value))]);
+        }
+        if self.learns_from_volunteers {
+            words.extend(["--volunteers", VOLUNTEERS, "--volunteers-are", "consented"].map(str::to_owned));
+        }
+        words.extend(["--output", "design.json"].map(str::to_owned));
+        // Only a zero byte cannot be quoted, and no argument contains one.
+        formatter.write_str(&shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default())
+    }
+}
+
+impl DesignCall {
+    /// Options by name, as the command and Python name them.
+    pub fn options(&self) -> Vec<(&'static str, Value)> {
+        let options: [(&str, Option<Value>); 9] = [
+            ("target", Some(self.target.clone().into())),
+            ("task", self.task.map(|task| task.to_string().into())),
+            ("epsilon", Some(number::to_json(self.epsilon))),
+            ("delta", (self.delta > 0.0).then(|| self.delta.into())),
+            ("protect", self.protect.map(|protect| protect.to_string().into())),
+            ("label_share", self.label_share.map(Value::from)),
+            ("people", self.people.map(Value::from)),
+            ("shuffled", self.shuffled.map(|(people, _)| people.into())),
+            ("shuffled_delta", self.shuffled.map(|(_, delta)| delta.into())),
+        ];
+        options.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    fn write_python(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "scumble.design({:?}, schema=schema", self.mechanism)?;
+        let options = self.options();
+        let parameters = self.parameters.iter().map(|(name, value)| (name.as_str(), value));
+        for (name, value) in options.iter().map(|(name, value)| (*name, value)).chain(parameters) {
+            write!(formatter, ", {name}={}", in_python(name, value))?;
+        }
+        if self.learns_from_volunteers {
+            formatter.write_str(", volunteers=volunteers, volunteers_are=\"consented\"")?;
+        }
+        formatter.write_str(")")
+    }
+}
+
+/// Value as a Python expression.
+fn in_python(name: &str, value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "True".into(),
+        Value::Bool(false) => "False".into(),
+        Value::Null => "None".into(),
+        Value::String(text) if name == "epsilon" => format!("float({text:?})"),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| in_python("", item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, field)| format!("{}: {}", Value::from(name.as_str()), in_python("", field)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
 impl Comparison {
-    /// Shell command that designs `candidate` at `epsilon` and protects the part `protects` of a record.
+    /// Call that designs `candidate` at `epsilon` and protects the part `protects` of a record.
     ///
-    /// `mechanism` is the designed mechanism. Its guarantee tells whether the command needs volunteers'
-    /// records. If `is_completed` is true, the command adds a separate mechanism for the label. `shuffled`
-    /// states the number of shuffled reports and the central δ. The result is `None` if the data have no
-    /// schema.
-    pub(super) fn design_command(
+    /// `mechanism` is the designed mechanism. Its guarantee tells whether the call needs volunteers' records.
+    /// If `is_completed` is true, the call adds a separate mechanism for the label. `shuffled` states the
+    /// number of shuffled reports and the central δ. The result is `None` if the data have no schema.
+    pub(super) fn design_call(
         &self,
         candidate: &Candidate,
         protects: Option<Protect>,
@@ -28,44 +145,22 @@ impl Comparison {
         epsilon: f64,
         mechanism: &Designed,
         shuffled: Option<Shuffled>,
-    ) -> Option<String> {
-        let mut words = ["scumble", "design", candidate.plugin.name].map(str::to_owned).to_vec();
-        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-        match self.data.schema.as_ref()? {
-            SchemaAt::File(file) => option("--schema", file.display().to_string()),
-            SchemaAt::Source(name) => option("--data", (*name).to_owned()),
-        }
-        option("--target", self.data.target.clone());
-        if let Some(learning) = self.data.learning {
-            option("--task", learning.to_string());
-        }
-        option("--epsilon", epsilon.to_string());
-        if self.delta > 0.0 {
-            option("--delta", self.delta.to_string());
-        }
-        if let Some(less) = protects.filter(|protects| *protects != Protect::Record) {
-            option("--protect", less.to_string());
-        }
-        if is_completed {
-            option("--label-share", self.label_share.to_string());
-        }
-        for (name, value) in candidate.parameters.as_object().into_iter().flatten() {
-            option("--set", format!("{name}={}", as_set(value)));
-        }
-        if mechanism.guarantee().shaped_by == ShapedBy::ConsentingVolunteers {
-            option("--volunteers", VOLUNTEERS.into());
-            option("--volunteers-are", "consented".into());
-        }
-        if candidate.plugin.descriptor.reads_people {
-            option("--people", self.splitting.released(&self.data).to_string());
-        }
-        if let Some(Shuffled { people, delta }) = shuffled {
-            option("--shuffled", people.to_string());
-            option("--shuffled-delta", delta.to_string());
-        }
-        option("--output", "design.json".into());
-        // Only a zero byte cannot be quoted, and no argument contains one.
-        shlex::try_join(words.iter().map(String::as_str)).ok()
+    ) -> Option<DesignCall> {
+        let reads_people = candidate.plugin.descriptor.reads_people;
+        Some(DesignCall {
+            schema: self.data.schema.clone()?,
+            mechanism: candidate.plugin.name,
+            parameters: candidate.parameters.as_object().cloned().unwrap_or_default(),
+            target: self.data.target.clone(),
+            task: self.data.learning,
+            epsilon,
+            delta: self.delta,
+            protect: protects.filter(|protects| *protects != Protect::Record),
+            label_share: is_completed.then_some(self.label_share),
+            learns_from_volunteers: mechanism.guarantee().shaped_by == ShapedBy::ConsentingVolunteers,
+            people: reads_people.then(|| self.splitting.released(&self.data)),
+            shuffled: shuffled.map(|Shuffled { people, delta }| (people, delta)),
+        })
     }
 }
 

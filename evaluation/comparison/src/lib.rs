@@ -48,7 +48,7 @@ mod worth;
 pub use adversary::Adversary;
 pub use candidate::Candidate;
 pub use choice::{Choice, Goal};
-pub use designed::{COLLECT, VOLUNTEERS};
+pub use designed::{COLLECT, DesignCall, VOLUNTEERS};
 pub use error::{Error, Result};
 pub use experiment::Experiment;
 pub use metric::Metric;

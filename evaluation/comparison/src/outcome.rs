@@ -1,5 +1,6 @@
 //! Outcome of a comparison, as text for people, CSV and JSON.
 
+use super::designed::DesignCall;
 use super::evidence::{ENOUGH_TRIALS, LEVEL};
 use super::reference::{Knows, Reference, numbers, score};
 use super::scorer::Named;
@@ -64,11 +65,9 @@ pub struct Row {
     /// Parameters of the mechanism. A parameter that was chosen among several values has the list of these
     /// values. If a separate mechanism releases the label, the label's share of ε is included.
     pub parameters: Value,
-    /// Shell command that designs the mechanism and saves the design; `None` if the data have no schema. For
-    /// a design that learns from volunteers' records, `volunteers.csv` is a placeholder for a file with these
-    /// records.
+    /// Call that designs the mechanism; `None` if the data have no schema.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub design: Option<String>,
+    pub design: Option<DesignCall>,
     /// Budget ε; `None` for a mechanism that never claims differential privacy.
     #[serde(serialize_with = "epsilon_or_null")]
     pub epsilon: Option<f64>,
@@ -253,7 +252,7 @@ impl Outcome {
                     row.seconds.to_string(),
                     row.tuned.iter().map(Tuned::to_string).collect::<Vec<_>>().join("; "),
                     row.guarantee.summary(),
-                    row.design.clone().unwrap_or_default(),
+                    row.design.as_ref().map(DesignCall::to_string).unwrap_or_default(),
                     text(serde_json::json!(row.trust)),
                     row.against.map_or(String::new(), |against| text(serde_json::json!(against.baseline))),
                     row.against.map_or(String::new(), |against| number(against.p_value)),

@@ -21,6 +21,8 @@ pub enum SchemaAt {
     File(PathBuf),
     /// The schema of the [`Source`](crate::Source) with this name.
     Source(&'static str),
+    /// The value `schema` of a program in Python.
+    Python,
 }
 
 /// A file of records, and the way to read it.

@@ -32,7 +32,7 @@ impl Page<'_> {
                                     }
                                     ": " (row.guarantee.summary())
                                 }
-                                @if let Some(command) = &row.design { (words::command(command)) }
+                                @if let Some(command) = &row.design { (words::command(&command.to_string())) }
                                 dl { (terms(&row.guarantee)) }
                             }
                         }

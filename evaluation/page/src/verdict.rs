@@ -58,7 +58,7 @@ impl Page<'_> {
 
 /// The verdict for one goal, a unit of privacy and a trust model.
 fn verdict(choices: &[Choice], metric: Metric) -> Markup {
-    let made: Vec<(&Choice, &str)> =
+    let made: Vec<(&Choice, String)> =
         choices.iter().filter_map(|choice| Some((choice, command(choice)?))).collect();
     let middle = made
         .iter()
@@ -116,6 +116,6 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
 }
 
 /// The command that designs the recommended mechanism, if there is one.
-fn command<'a>(choice: &Choice<'a>) -> Option<&'a str> {
-    choice.best?.1.design.as_deref()
+fn command(choice: &Choice) -> Option<String> {
+    Some(choice.best?.1.design.as_ref()?.to_string())
 }

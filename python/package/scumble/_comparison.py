@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Union
 
 from . import _native
-from ._design import _seed
+from ._design import Design, _seed, design
 from ._errors import InvalidInput
 from ._schemas import given
 from ._tables import take
@@ -41,14 +41,45 @@ def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
     return tell
 
 
+class Chart(str):
+    """Chart as SVG text, which a notebook shows."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+#: Results of native code that a pickled comparison keeps.
+_KEPT = ("to_json", "designs", "summary", "to_csv", "to_html", "to_svg")
+
+
 class Comparison:
     """Result of a comparison.
 
-    It prints as the first screen of ``scumble compare``. A notebook shows its page with charts and cards.
+    It prints as the first screen of ``scumble compare``. A notebook shows its page with charts and cards. A pickled
+    comparison keeps all results, but not the records.
     """
 
-    def __init__(self, native: _native.Comparison) -> None:
-        self._native = native
+    def __init__(self, native: _native.Comparison, schema: Any) -> None:
+        self._native: _native.Comparison | None = native
+        self._schema = schema
+        self._texts: dict[str, Any] = {}
+
+    def _text(self, result: str) -> Any:
+        """Result of native code, computed once."""
+        if result not in self._texts:
+            self._texts[result] = getattr(self._native, result)()
+        return self._texts[result]
+
+    def __getstate__(self) -> dict[str, Any]:
+        for result in _KEPT:
+            self._text(result)
+        for protect, trust, epsilon in self._goals():
+            self._choice(protect, trust, epsilon)
+        return {**self.__dict__, "_native": None}
+
+    def __len__(self) -> int:
+        """Number of rows with differential privacy."""
+        return len(self.rows)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -60,30 +91,107 @@ class Comparison:
         """Rows without differential privacy, as at ε = ∞. Do not compare them with :attr:`rows`."""
         return list(self.to_json()["without_dp"])
 
-    def to_pandas(self) -> Any:
+    def to_frame(self) -> Any:
         """All rows as a pandas frame, with a column ``dp`` that marks those with differential privacy."""
         import io
 
         import pandas
 
-        return pandas.read_csv(io.StringIO(self._native.to_csv()))
+        return pandas.read_csv(io.StringIO(self._text("to_csv")))
+
+    to_pandas = to_frame
+
+    def _goals(self) -> list[tuple[str, str, float]]:
+        """Protected part, trust model and ε of the rows."""
+        goals = []
+        for row in self.rows:
+            parts = [claim["protects"] for claim in row["guarantee"]["claims"] if "epsilon" in claim]
+            goals += [(part, row["trust"], float(row["epsilon"])) for part in parts if row["epsilon"] is not None]
+        return list(dict.fromkeys(goals))
+
+    def _choice(self, protect: str, trust: str, epsilon: float) -> dict[str, Any]:
+        key = f"choice {protect} {trust} {epsilon}"
+        if key not in self._texts:
+            if self._native is None:
+                raise InvalidInput(f"no row protects {protect!r} with trust {trust!r} at epsilon {epsilon}")
+            self._texts[key] = self._native.choice(protect, trust, epsilon)
+        return json.loads(self._texts[key])
+
+    def best(
+        self, *, epsilon: float, protect: str = "record", trust: str = "nobody", volunteers: Any = None
+    ) -> Design:
+        """Design of the recommended mechanism.
+
+        It is the one with the best mean score among those with evidence against predictions without a release. The
+        choice reads private records, and no budget pays for it.
+
+        Parameters
+        ----------
+        epsilon : float
+            One of the comparison's budgets.
+        protect : str
+            ``"record"``, ``"features"`` or ``"label"``.
+        trust : str
+            ``"nobody"``, ``"shuffler"``, ``"two-servers"``, ``"curator"`` or ``"model"`` (a curator who releases a model).
+        volunteers : table, optional
+            As in :meth:`design`.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such row, or no evidence that any mechanism is better.
+        """
+        choice = self._choice(protect, trust, float(epsilon))
+        if choice["row"] is None:
+            raise InvalidInput(
+                f"no evidence at epsilon {epsilon}: {choice['highest']} with {choice['score']} is the highest, and is not "
+                "distinguishable from predictions without a release; try more trials, or design a row by design(row)"
+            )
+        return self.design(choice["row"], volunteers=volunteers)
+
+    def design(self, row: int | Mapping[str, Any], *, volunteers: Any = None) -> Design:
+        """Design of a row.
+
+        Parameters
+        ----------
+        row : int or dict
+            Place in :attr:`rows`, or a row of :attr:`rows` or :attr:`without_dp`.
+        volunteers : table, optional
+            Records of consenting volunteers, if the row learned from them. A comparison has none to keep.
+        """
+        rows = [*self.rows, *self.without_dp]
+        place = row if isinstance(row, int) else next((at for at, own in enumerate(rows) if own == row), None)
+        if place is None or not -len(rows) <= place < len(rows):
+            raise InvalidInput(f"row: the comparison has no such row, but {len(rows)} others")
+        call = json.loads(self._text("designs"))[place]
+        if call["learns_from_volunteers"] and volunteers is None:
+            raise InvalidInput(f"volunteers: {call['mechanism']} learns from volunteers' records; pass a table of them")
+        options, by_name = dict(call["options"]), dict(call["parameters"])
+        options["epsilon"] = float(options["epsilon"])
+        if call["learns_from_volunteers"]:
+            options |= {"volunteers": volunteers, "volunteers_are": "consented"}
+        return design(call["mechanism"], schema=self._schema, **options, **by_name)
+
+    def plot(self) -> Chart | None:
+        """Chart of scores by ε; ``None`` if there is nothing to draw."""
+        return None if self.svg is None else Chart(self.svg)
 
     def to_json(self) -> dict[str, Any]:
         """All results, with data, versions, settings and seed.
 
         Scores of a private table are for its owner alone.
         """
-        return json.loads(self._native.to_json())
+        return json.loads(self._text("to_json"))
 
     @property
     def html(self) -> str:
         """The page as one HTML text that loads nothing else."""
-        return self._native.to_html()
+        return self._text("to_html")
 
     @property
     def svg(self) -> str | None:
         """Chart of scores by ε."""
-        return self._native.to_svg()
+        return self._text("to_svg")
 
     def save(self, path: str | Path) -> None:
         """Writes the page, the chart, the rows or all results.
@@ -97,8 +205,8 @@ class Comparison:
         made: dict[str, Callable[[], str]] = {
             ".html": lambda: self.html,
             ".svg": lambda: self.svg or "",
-            ".csv": self._native.to_csv,
-            ".json": self._native.to_json,
+            ".csv": lambda: self._text("to_csv"),
+            ".json": lambda: self._text("to_json"),
         }
         if path.suffix not in made:
             raise InvalidInput(
@@ -107,10 +215,10 @@ class Comparison:
         path.write_text(made[path.suffix](), encoding="utf-8")
 
     def __str__(self) -> str:
-        return self._native.summary()
+        return self._text("summary")
 
     def __repr__(self) -> str:
-        return self._native.summary()
+        return self._text("summary")
 
     def _repr_html_(self) -> str:
         page = html.escape(self.html, quote=True)
@@ -225,4 +333,4 @@ def compare(
     native = _native.compare(
         arrow, given(schema), target, task, name, json.dumps(options), f"scumble.compare({name}, {call})", _bar(progress)
     )
-    return Comparison(native)
+    return Comparison(native, schema)

@@ -271,7 +271,7 @@ fn commands(choices: &[Choice], width: usize) -> String {
             }
             _ => String::new(),
         };
-        Some(format!("{goal}, ε = {epsilon}{local}:\n{}", continued(command, width)))
+        Some(format!("{goal}, ε = {epsilon}{local}:\n{}", continued(&command.to_string(), width)))
     });
     let made = made.collect::<Vec<_>>().join("\n");
     if made.is_empty() {
@@ -284,15 +284,23 @@ fn commands(choices: &[Choice], width: usize) -> String {
     made + &volunteers
 }
 
-/// Breaks a command into lines that a shell reads as one command.
+/// Breaks a command into lines that a shell reads as one command, or a call into lines that Python reads.
 fn continued(command: &str, width: usize) -> String {
     let mut lines = vec![String::from("  ")];
+    let is_python = command.starts_with("scumble.");
     // A command is broken only between options, because a value may be quoted.
-    for (at, part) in command.split(" --").enumerate() {
-        let part = if at == 0 { part.to_owned() } else { format!("--{part}") };
+    let (between, comma, end) = if is_python { (", ", ",", "") } else { (" --", "", "\\") };
+    let parts: Vec<&str> = command.split(between).collect();
+    for (at, part) in parts.iter().enumerate() {
+        let comma = if at + 1 < parts.len() { comma } else { "" };
+        let part = if at == 0 {
+            format!("{part}{comma}")
+        } else {
+            format!("{}{part}{comma}", between.trim_start_matches([',', ' ']))
+        };
         let last = lines.len() - 1;
         if lines[last].chars().count() + part.chars().count() + 3 > width && !lines[last].trim().is_empty() {
-            lines[last].push('\\');
+            lines[last].push_str(end);
             lines.push(String::from("    "));
         }
         let last = lines.len() - 1;

@@ -23,7 +23,11 @@ fn each_statistic() -> [Plugin; 7] {
         Plugin { example, descriptor, ..PAC_STATISTICS }
     };
     [
-        plugin(&|| with(json!({ "statistic": "marginals", "bins": 3, "sets": 32 })), Output::Synthetic, false),
+        plugin(
+            &|| with(json!({ "statistic": "marginals", "bins": 3, "sets": 32 })),
+            Output::Synthetic,
+            false,
+        ),
         plugin(&|| with(json!({ "statistic": "moments", "sets": 32 })), Output::Synthetic, false),
         plugin(
             &|| with(json!({ "statistic": "components", "components": 2, "sets": 32 })),
