@@ -14,7 +14,7 @@ use scumble::page::Page;
 use scumble::records::OutOfBounds;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -188,25 +188,25 @@ impl Comparison {
         Value::from_iter(arguments).to_string()
     }
 
-    /// Returns the recommendation for a goal, as JSON: the place of the recommended row in the order of
-    /// `to_json`, or `null` without evidence, and the name and score of the highest row.
-    fn choice(&self, protect: &str, trust: &str, epsilon: f64) -> Result<String, Failed> {
-        let goal =
-            |choice: &Choice| json!(choice.goal.protects) == protect && json!(choice.goal.trust) == trust;
+    /// Returns the recommendations, as JSON: for each goal and budget the place of the recommended row in the
+    /// order of `to_json`, or `null` without evidence, and the name and score of the highest row.
+    fn choices(&self) -> String {
+        let (dp, _): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
+        let shown = |choice: Choice| {
+            let (title, highest) = choice.highest;
+            let is_best = |row: &&Row| choice.best.is_some_and(|(_, best)| std::ptr::eq(*row, best));
+            json!({
+                "protect": choice.goal.protects,
+                "trust": choice.goal.trust,
+                "epsilon": choice.epsilon,
+                "row": dp.iter().position(is_best),
+                "highest": title,
+                "score": highest.metric.shown(highest.mean),
+            })
+        };
         let scores = self.outcome.scores();
         let scores = scores.iter().filter(|scores| matches!(scores.scorer, Scorer::Model(_)));
-        let choices: Vec<Choice> = scores.flat_map(|scores| self.outcome.choices(scores)).collect();
-        let choice = choices.iter().find(|choice| goal(choice) && choice.epsilon == epsilon).ok_or_else(|| {
-            let shown = choices.iter().map(|choice| format!("{}, ε = {}", choice.goal, choice.epsilon));
-            Failed::input(format!(
-                "no row protects {protect:?} with trust {trust:?} at epsilon {epsilon}; the comparison has: {}",
-                shown.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
-            ))
-        })?;
-        let (dp, _): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
-        let place = choice.best.and_then(|(_, best)| dp.iter().position(|row| std::ptr::eq(*row, best)));
-        let (title, highest) = choice.highest;
-        Ok(json!({ "row": place, "highest": title, "score": highest.metric.shown(highest.mean) }).to_string())
+        Value::from_iter(scores.flat_map(|scores| self.outcome.choices(scores)).map(shown)).to_string()
     }
 
     /// Returns the HTML page of the comparison, which loads no other file.

@@ -20,7 +20,7 @@ use scumble::noise::Fingerprint;
 use scumble::records::{self, Clipped, Decoder, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
 use scumble::tables::{NoisyTable, NoisyTables};
 use scumble_arrow::{Rows, Writer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -495,6 +495,19 @@ impl Design {
         self.shipped.guarantee().to_string()
     }
 
+    /// Returns the headings of the guarantee with their words.
+    fn card_lines(&self) -> Vec<(&'static str, String)> {
+        self.shipped.guarantee().card()
+    }
+
+    /// Returns the noise of released numbers as they are drawn, as JSON.
+    fn noise(&self) -> Result<String, Failed> {
+        let local = self.shipped.local()?;
+        let noise = self.shipped.decoder()?.with_values(Values::Drawn).noise(&local.noise());
+        let columns = local.layout().columns;
+        Ok(json!({ "columns": columns, "features": noise.features, "target": noise.target }).to_string())
+    }
+
     /// Returns the guarantee, as JSON.
     fn guarantee(&self) -> String {
         self.shipped.guarantee().to_json().to_string()
@@ -723,4 +736,15 @@ impl Design {
         let class: Bound<'py, PyType> = slf.get_type();
         Ok((class.getattr("from_json")?, (slf.get().to_json()?,)))
     }
+}
+
+/// Returns the headings of a guarantee, given as the JSON of a card, with their words.
+#[pyfunction]
+pub(crate) fn card_lines(guarantee: &str) -> Result<Vec<(&'static str, String)>, Failed> {
+    let mut saved: serde_json::Map<String, Value> = serde_json::from_str(guarantee)?;
+    for derived in ["epsilon", "summary", "warnings"] {
+        saved.remove(derived);
+    }
+    let guarantee: Guarantee = serde_json::from_value(saved.into())?;
+    Ok(guarantee.card())
 }

@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::comparison::{Comparison, compare};
     #[pymodule_export]
-    use super::design::{Design, Released, design};
+    use super::design::{Design, Released, card_lines, design};
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]

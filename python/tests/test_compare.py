@@ -1,5 +1,6 @@
 """Tests of comparisons: the numbers of the command, and a page for a notebook."""
 
+import pickle
 import subprocess
 import sys
 
@@ -112,3 +113,34 @@ def test_the_import_is_quick_and_needs_nothing():
     text += "print(t, *[name for name in ('numpy', 'pandas', 'polars', 'pyarrow', 'sklearn') if name in sys.modules])"
     took, *loaded = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout.split()
     assert not loaded and float(took) < 0.5
+
+
+def test_a_comparison_makes_the_designs_of_its_rows():
+    comparison = scumble.compare(
+        two_groups(800), schema=GROUPS, target="ill", mechanisms=["direct", "laplace"], epsilon=16, trials=10
+    )
+    schema = comparison._schema
+    row = comparison.rows[0]
+    called = eval(row["design"], {"scumble": scumble, "schema": schema})
+    assert comparison.design(row) == comparison.design(0) == called
+    assert len(comparison) == len(comparison.rows) and "scumble.design(" in str(comparison)
+    best = comparison.best(epsilon=16, protect="record", trust="nobody")
+    scores = [row for row in comparison.rows if row["metric"] == "accuracy" and row["epsilon"] == 16]
+    top = max(scores, key=lambda row: row["mean"])
+    assert best == comparison.design(top)
+    again = pickle.loads(pickle.dumps(comparison))
+    assert again.best(epsilon=16) == best and str(again) == str(comparison) and again.html == comparison.html
+    assert comparison.to_frame().equals(again.to_frame()) and comparison.plot()._repr_svg_().startswith("<svg")
+    for of in (comparison, again):
+        with pytest.raises(scumble.InvalidInput, match="no row protects 'label'"):
+            of.best(epsilon=16, protect="label")
+        with pytest.raises(scumble.InvalidInput, match="no such row"):
+            of.design(10_000)
+
+
+def test_without_evidence_there_is_no_best_mechanism():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"x": rng.random(200), "y": rng.choice(["a", "b"], 200)})
+    comparison = scumble.compare(frame, schema={"x": (0, 1), "y": ["a", "b"]}, target="y", epsilon=1, trials=3, mechanisms="direct")
+    with pytest.raises(scumble.InvalidInput, match="no evidence at epsilon 1: direct with"):
+        comparison.best(epsilon=1)

@@ -1,6 +1,8 @@
 """Tests of releases in one process: any type of table, and the same bits as the command."""
 
+import datetime as dt
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -574,3 +576,30 @@ assert len({tuple(table.age) for table in released}) == 4
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
 def test_a_forked_child_computes_too(tmp_path):
     subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD, str(tmp_path / "ticket.json")], check=True, timeout=240)
+
+
+def test_the_expected_noise_is_that_of_a_release():
+    """Compares the noise of 40,000 released records, with a false-alarm rate below 1e-6."""
+    schema = {"age": (0, 100), "day": (dt.date(2020, 1, 1), dt.date(2021, 1, 1)), "town": ["a", "b", "c"], "y": ["p", "q"]}
+    count = 40_000
+    people = pd.DataFrame({"age": [50.0] * count, "day": [dt.date(2020, 7, 2)] * count, "town": "a", "y": "q"})
+    for mechanism in ("direct", "piecewise"):
+        design = scumble.design(mechanism, schema=schema, target="y", epsilon=2.0)
+        expected, released = design.expect(), design.release(people, values="drawn")
+        assert list(expected) == ["age", "day", "town", "y"]
+        for number in ("age", "day"):
+            # A standard deviation from n draws has a relative error of √((κ − 1)/4n), and κ ≤ 6.
+            assert abs(released[number].std() / expected[number]["standard_deviation"] - 1) < 5 * math.sqrt(5 / (4 * count))
+        assert abs((released.y == "q").mean() - expected["y"]["keep"]) < 5 * 0.5 / math.sqrt(count)
+    assert expected["town"] == {"keep": None}, "piecewise describes levels by numbers"
+    log = scumble.design("direct", schema={"pay": {"kind": "real", "lower": 1, "upper": 1e6, "scale": "log"}}, epsilon=1.0)
+    assert log.expect() == {"pay": {"standard_deviation": None}}
+
+
+def test_notebooks_show_designs_cards_and_findings(design, people):
+    _, card = design.release_with_card(people)
+    findings = design.audit()
+    assert "<dt><b>guarantee</b></dt><dd>ε = 2 local differential privacy" in design._repr_html_()
+    assert "<dt><b>records</b></dt><dd>3000</dd>" in card._repr_html_()
+    assert "<td style='text-align: left'>holds</td>" in findings._repr_html_() and not findings.is_broken
+    assert str(findings).startswith("composed: holds") or "holds" in str(findings)

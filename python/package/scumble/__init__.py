@@ -15,6 +15,7 @@ from typing import Any
 from . import _native
 from ._comparison import Comparison, compare
 from ._design import Card, ClippedWarning, Design, Period, _seed, design
+from ._findings import Findings
 from ._errors import InvalidInput, InvalidRecords, NotAdmitted, NotApplicable, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
 from ._ledger import Ledger
 from ._model import Model
@@ -30,6 +31,7 @@ __all__ = [
     "Comparison",
     "CuratorMechanism",
     "Design",
+    "Findings",
     "InvalidInput",
     "InvalidRecords",
     "Ledger",
@@ -81,7 +83,7 @@ def describe(name: str) -> dict[str, Any]:
     return json.loads(_native.describe(name))
 
 
-def audit(mechanism: str | type[Mechanism], *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
+def audit(mechanism: str | type[Mechanism], *, quick: bool = True, seed: int | None = None) -> Findings:
     """Attacks every claim of a mechanism's example.
 
     Parameters
@@ -95,10 +97,10 @@ def audit(mechanism: str | type[Mechanism], *, quick: bool = True, seed: int | N
 
     Returns
     -------
-    list of dict
-        One finding for each claim, with an audited lower bound.
+    Findings
+        List with a dict for each claim, with its audited lower bound.
     """
-    return json.loads(_native.audit(mechanism, quick, _seed(seed)))
+    return Findings(json.loads(_native.audit(mechanism, quick, _seed(seed))))
 
 
 def account(what: str, *parts: str, **numbers: Any) -> dict[str, Any]:

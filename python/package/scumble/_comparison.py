@@ -49,7 +49,7 @@ class Chart(str):
 
 
 #: Results of native code that a pickled comparison keeps.
-_KEPT = ("to_json", "designs", "summary", "to_csv", "to_html", "to_svg")
+_KEPT = ("to_json", "designs", "choices", "summary", "to_csv", "to_html", "to_svg")
 
 
 class Comparison:
@@ -73,8 +73,6 @@ class Comparison:
     def __getstate__(self) -> dict[str, Any]:
         for result in _KEPT:
             self._text(result)
-        for protect, trust, epsilon in self._goals():
-            self._choice(protect, trust, epsilon)
         return {**self.__dict__, "_native": None}
 
     def __len__(self) -> int:
@@ -101,22 +99,6 @@ class Comparison:
 
     to_pandas = to_frame
 
-    def _goals(self) -> list[tuple[str, str, float]]:
-        """Protected part, trust model and ε of the rows."""
-        goals = []
-        for row in self.rows:
-            parts = [claim["protects"] for claim in row["guarantee"]["claims"] if "epsilon" in claim]
-            goals += [(part, row["trust"], float(row["epsilon"])) for part in parts if row["epsilon"] is not None]
-        return list(dict.fromkeys(goals))
-
-    def _choice(self, protect: str, trust: str, epsilon: float) -> dict[str, Any]:
-        key = f"choice {protect} {trust} {epsilon}"
-        if key not in self._texts:
-            if self._native is None:
-                raise InvalidInput(f"no row protects {protect!r} with trust {trust!r} at epsilon {epsilon}")
-            self._texts[key] = self._native.choice(protect, trust, epsilon)
-        return json.loads(self._texts[key])
-
     def best(
         self, *, epsilon: float, protect: str = "record", trust: str = "nobody", volunteers: Any = None
     ) -> Design:
@@ -141,7 +123,12 @@ class Comparison:
         InvalidInput
             If there is no such row, or no evidence that any mechanism is better.
         """
-        choice = self._choice(protect, trust, float(epsilon))
+        choices = json.loads(self._text("choices"))
+        wanted = {"protect": protect, "trust": trust, "epsilon": float(epsilon)}
+        choice = next((choice for choice in choices if wanted.items() <= choice.items()), None)
+        if choice is None:
+            others = "; ".join("{protect}, trust {trust}, epsilon {epsilon}".format(**choice) for choice in choices)
+            raise InvalidInput(f"no row protects {protect!r} with trust {trust!r} at epsilon {epsilon}; there are: {others}")
         if choice["row"] is None:
             raise InvalidInput(
                 f"no evidence at epsilon {epsilon}: {choice['highest']} with {choice['score']} is the highest, and is not "

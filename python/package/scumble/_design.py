@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import operator
 import os
 import warnings
@@ -12,6 +14,8 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._errors import InvalidInput, PrivacyWarning
+from ._findings import Findings
+from ._html import terms
 from ._noisy_tables import Tables
 from ._schemas import given
 from ._tables import take
@@ -74,9 +78,36 @@ class Card(dict[str, Any]):
 
     tables: Tables | None = None
 
+    def _repr_html_(self) -> str:
+        lines = _native.card_lines(json.dumps(self["guarantee"]))
+        return terms(f"Release by {self['design']['origin']['plugin']}", [*lines, ("records", self["records"])])
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the card as JSON, as ``scumble release --card`` does."""
         Path(path).write_text(json.dumps(self, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _deviations(block: dict[str, Any]) -> tuple[int, list[float | None]]:
+    """Width of a block of noise, and the standard deviations of its coordinates."""
+    kind = block["distribution"]
+    if kind == "additive":
+        return len(block["variance"]), [math.sqrt(variance) for variance in block["variance"]]
+    if kind == "correlated":
+        return len(block["covariance"]), [math.sqrt(row[at]) for at, row in enumerate(block["covariance"])]
+    if kind == "unbiased":
+        return len(block["moments"]), [math.sqrt(moments["constant"]) for moments in block["moments"]]
+    width = block["levels"] if kind == "flip" else block["width"]
+    return width, [0.0 if kind == "exact" else None] * width
+
+
+def _unit(column: dict[str, Any]) -> float | None:
+    """Width of a column's bounds, which an encoded number has as its unit; None if the scale is not linear."""
+    if {"scale", "edges", "zero", "not_before"} & column.keys() or column.get("missing") == "apart":
+        return None
+    lower, upper = column.get("lower", 0.0), column.get("upper", 1.0)
+    if isinstance(lower, str):  # a date
+        return float((datetime.date.fromisoformat(upper) - datetime.date.fromisoformat(lower)).days)
+    return float(upper) - float(lower)
 
 
 class Period(NamedTuple):
@@ -316,9 +347,43 @@ class Design:
         arrow, back = take(reports)
         return back(self._native.collect(arrow, records, _seed(seed)).table)
 
-    def audit(self, *, quick: bool = True, seed: int | None = None) -> list[dict[str, Any]]:
+    def audit(self, *, quick: bool = True, seed: int | None = None) -> Findings:
         """Attacks every claim of the design, and returns findings with audited lower bounds."""
-        return json.loads(_native.audit_design(self._native, quick, _seed(seed)))
+        return Findings(json.loads(_native.audit_design(self._native, quick, _seed(seed))))
+
+    def expect(self) -> dict[str, dict[str, Any]]:
+        """Expected noise of a release by a local mechanism, before anything is released or charged.
+
+        It is that of released numbers as they were drawn (``values="drawn"``).
+
+        Returns
+        -------
+        dict
+            For each released column: ``standard_deviation`` of its noise, in the column's unit, or ``keep``, the probability
+            that a category is released unchanged. If the noise depends on the value, the deviation is that of the middle
+            of the bounds. A value is None if the distribution is not described.
+        """
+        noise = json.loads(self._native.noise())
+        units = {column["name"]: column for column in json.loads(self._native.to_json())["schema"]["column"]}
+        names = [*noise["columns"], *([self.target] if self.target else [])]
+        expected: dict[str, dict[str, Any]] = {}
+        at = 0
+        for block in [*noise["features"], noise["target"]]:
+            width, deviations = _deviations(block)
+            for name, deviation in zip(names[at : at + width], deviations):
+                category = name.rpartition("=")[0]
+                unit = _unit(units.get(name, {}))
+                if block["distribution"] == "flip":
+                    expected[category or name] = {"keep": block["keep"]}
+                elif category in units:
+                    expected[category] = {"keep": 1.0 if deviation == 0.0 else None}
+                else:
+                    expected[name] = {"standard_deviation": None if deviation is None or unit is None else deviation * unit}
+            at += width
+        return expected
+
+    def _repr_html_(self) -> str:
+        return terms(self.mechanism, self._native.card_lines())
 
     def __repr__(self) -> str:
         return f"<scumble.Design {self.mechanism} of {', '.join(map(repr, self.columns[:8]))}>"

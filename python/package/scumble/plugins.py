@@ -354,7 +354,7 @@ class Mechanism:
 
         def call() -> Any:
             array = numpy.frombuffer(values).reshape(rows, -1)
-            arguments = tuple(array) if method == "log_likelihood" else (array,)
+            arguments: tuple[Any, ...] = tuple(array) if method == "log_likelihood" else (array,)
             if random is not None:
                 arguments += (Random(random),)
             made = getattr(self, method)(*arguments)
