@@ -13,8 +13,8 @@ use scumble::core::{
     Registry, Task, Volunteers, interrupt,
 };
 use scumble::custody::{
-    self, Admitted, Card, CheckedPart, DesignRequest, Digests, Existing, Ledger, NewFile, Part, PeriodState,
-    Readable, ShippedDesign,
+    self, Admitted, Card, CheckedPart, DesignRequest, Digests, Existing, Group, Ledger, NewFile, Part,
+    PeriodState, Readable, ShippedDesign,
 };
 use scumble::noise::Fingerprint;
 use scumble::records::{self, Clipped, Decoder, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
@@ -168,11 +168,19 @@ pub(crate) struct How {
     ledger: Option<PathBuf>,
     #[pyo3(item)]
     dataset: Option<String>,
+    /// Division and group of the released people.
+    #[pyo3(item)]
+    group: Option<(String, String)>,
 }
 
 fn parse_values(values: &str) -> Result<Values, Failed> {
     let forms = "values: the value must be \"settled\", \"clamped\", \"drawn\" or \"encoded\"";
     serde_json::from_value(Value::from(values)).map_err(|_| Failed::input(forms))
+}
+
+/// Group of a ledger's charge.
+pub(crate) fn group_of(group: &Option<(String, String)>) -> Result<Option<Group>, Failed> {
+    group.as_ref().map(|(by, name)| Group::new(by, name).map_err(Failed::input)).transpose()
 }
 
 impl How {
@@ -184,7 +192,9 @@ impl How {
     /// ledger.
     fn account(&self) -> Result<Option<(Ledger, &str)>, Failed> {
         match (&self.ledger, &self.dataset) {
-            (Some(ledger), Some(dataset)) => Ok(Some((Ledger::at(ledger), dataset))),
+            (Some(ledger), Some(dataset)) => {
+                Ok(Some((Ledger::at(ledger).for_group(group_of(&self.group)?), dataset)))
+            }
             (None, None) => Ok(None),
             _ => Err(Failed::input("ledger and dataset must be given together")),
         }

@@ -39,7 +39,8 @@ def _path(file: Any) -> str | None:
 
 
 def _how(strict: bool, values: str, ledger: Any, dataset: str | None) -> dict[str, Any]:
-    return {"strict": strict, "values": values, "ledger": _path(ledger), "dataset": dataset}
+    group = getattr(ledger, "_group", None)
+    return {"strict": strict, "values": values, "ledger": _path(ledger), "dataset": dataset, "group": group}
 
 
 def _seed(seed: int | None) -> int | None:

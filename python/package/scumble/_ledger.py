@@ -21,6 +21,28 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._native = _native.Ledger(os.fspath(path))
+        self._group: tuple[str, str] | None = None
+
+    def group(self, by: str, name: object) -> Ledger:
+        """Ledger for releases of one group of people, if they are divided into disjoint groups.
+
+        Releases of disjoint groups compose in parallel: of all groups, only the one with the largest sum of charges
+        counts. Which group a person belongs to must be public, and must not depend on protected values.
+
+        Parameters
+        ----------
+        by : str
+            Name of the division, such as ``"batch"``.
+        name : object
+            Name or number of the group.
+
+        Examples
+        --------
+        >>> design.release(batch, ledger=ledger.group("batch", 17), dataset="survey")  # doctest: +SKIP
+        """
+        ledger = Ledger(self.path)
+        ledger._group = (by, str(name))
+        return ledger
 
     @property
     def path(self) -> str:

@@ -15,9 +15,12 @@ use scumble_core::{Guarantee, Unit, number};
 use scumble_records::read_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 const FORMAT: &str = "scumble-ledger-1";
 
@@ -27,7 +30,7 @@ const LONGEST: u64 = 1 << 30;
 /// File that records the budget spent by releases, per data set and protected unit.
 ///
 /// The ε and δ of all charges add up, which is sound for adaptively chosen releases (Dwork and Roth 2014,
-/// Theorem 3.16). Some releases claim a bound, in nats, on the mutual information between the release and the
+/// Theorem 3.16). Charges of disjoint [groups](Group) of people compose in parallel. Some releases claim a bound, in nats, on the mutual information between the release and the
 /// choice of the records used. These nats also add up, in separate accounts. Nats and ε are never converted
 /// into each other. The releases of a data set are charged to only one kind of account.
 ///
@@ -53,6 +56,52 @@ const LONGEST: u64 = 1 << 30;
 #[derive(Debug, Clone)]
 pub struct Ledger {
     file: PathBuf,
+    group: Option<Group>,
+}
+
+/// Group of a data set's people, who are divided into disjoint groups. Which group a person belongs to is public,
+/// and does not depend on the values that the account protects: for example the batch in which they came.
+///
+/// Releases of different groups compose in parallel: only the largest sum of a group's charges counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Name of the division, for example `batch`.
+    pub by: String,
+    /// Name of the group, for example `17`.
+    pub name: String,
+}
+
+/// Text for people, for example `batch = 17`.
+impl fmt::Display for Group {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} = {}", self.by, self.name)
+    }
+}
+
+/// Reads `BY=NAME`.
+impl FromStr for Group {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (by, name) =
+            text.split_once('=').ok_or_else(|| format!("{text:?} is not of the form DIVISION=GROUP"))?;
+        Self::new(by, name)
+    }
+}
+
+impl Group {
+    /// The group `name` of the division `by`.
+    ///
+    /// # Errors
+    /// A sentence if a name is empty, or holds characters that cannot be seen.
+    pub fn new(by: &str, name: &str) -> std::result::Result<Self, String> {
+        if by.is_empty() || name.is_empty() {
+            return Err("a group needs the name of its division and a name of its own".into());
+        }
+        [by, name].into_iter().try_for_each(name::check_visible)?;
+        Ok(Self { by: name::normalised(by), name: name::normalised(name) })
+    }
 }
 
 /// Account of one protected unit of one data set: its budget and its charges.
@@ -96,6 +145,9 @@ pub struct Charge {
     /// series of releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<usize>,
+    /// Group of the released people, if only a group was released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Group>,
 }
 
 impl Account {
@@ -104,10 +156,23 @@ impl Account {
         name::are_same(&self.dataset, dataset)
     }
 
-    /// Exact sums (ε, δ) of all charges.
+    /// Exact sums (ε, δ) of all charges. Of the charges of disjoint [groups](Group), only those of the group
+    /// with the largest sum count (McSherry 2009, Theorem 4).
     pub fn spent(&self) -> (Amount, Amount) {
-        let charges = &self.charges;
-        (charges.iter().map(|charge| &charge.epsilon).sum(), charges.iter().map(|charge| &charge.delta).sum())
+        (self.sum_of(|charge| &charge.epsilon), self.sum_of(|charge| &charge.delta))
+    }
+
+    fn sum_of(&self, amount: impl Fn(&Charge) -> &Amount) -> Amount {
+        let everyone = self.charges.iter().filter(|charge| charge.group.is_none()).map(&amount);
+        let mut divisions = BTreeMap::<&str, BTreeMap<&str, Vec<&Amount>>>::new();
+        for charge in &self.charges {
+            if let Some(Group { by, name }) = &charge.group {
+                divisions.entry(by).or_default().entry(name).or_default().push(amount(charge));
+            }
+        }
+        let group_sum = |charges: &Vec<&Amount>| charges.iter().copied().sum::<Amount>();
+        let largest = |groups: &BTreeMap<&str, Vec<&Amount>>| groups.values().map(group_sum).max();
+        [everyone.sum()].into_iter().chain(divisions.values().filter_map(largest)).sum()
     }
 
     /// Remaining budget (ε, δ).
@@ -138,19 +203,21 @@ impl Account {
     }
 
     /// Adds a charge unless it exceeds the budget.
-    fn spend(&mut self, (epsilon, delta): Cost, what: &str, when: &str) -> Result<()> {
+    fn spend(&mut self, (epsilon, delta): Cost, what: &str, when: &str, group: Option<&Group>) -> Result<()> {
+        let (asked, before) = ((epsilon.clone(), delta.clone()), self.spent());
+        let (what, when, group) = (what.into(), when.into(), group.cloned());
+        self.charges.push(Charge { epsilon, delta, what, when, ticket: None, period: None, group });
         let (total, spent) = (&self.total, self.spent());
-        if &spent.0 + &epsilon > *total.epsilon() || &spent.1 + &delta > *total.delta() {
+        if spent.0 > *total.epsilon() || spent.1 > *total.delta() {
+            self.charges.pop();
             return Err(Error::Overdrawn {
                 dataset: self.dataset.clone(),
                 unit: self.unit,
-                asked: Box::new((epsilon, delta)),
-                spent: Box::new(spent),
-                total: Box::new((total.epsilon().clone(), total.delta().clone())),
+                asked: Box::new(asked),
+                spent: Box::new(before),
+                total: Box::new((self.total.epsilon().clone(), self.total.delta().clone())),
             });
         }
-        let (what, when) = (what.into(), when.into());
-        self.charges.push(Charge { epsilon, delta, what, when, ticket: None, period: None });
         Ok(())
     }
 }
@@ -176,7 +243,13 @@ struct Content {
 impl Ledger {
     /// Creates a handle to the ledger in `file`, which need not exist yet.
     pub fn at(file: &Path) -> Self {
-        Self { file: file.into() }
+        Self { file: file.into(), group: None }
+    }
+
+    /// Same ledger, whose charges are for one group of a data set's people.
+    #[must_use]
+    pub fn for_group(self, group: Option<Group>) -> Self {
+        Self { group, ..self }
     }
 
     /// Opens an account for `unit` of `dataset`, and creates the file if necessary. An account of the label
@@ -329,7 +402,7 @@ impl Ledger {
             if !content.information.iter().any(|account| account.is_of(dataset)) {
                 return Err(self.without_account("in nats for", content, dataset));
             }
-            content.spend(dataset, false, |_| Ok(unbounded()), nats, what).map(|_| ())
+            content.spend(dataset, false, |_| Ok(unbounded()), nats, what, None).map(|_| ())
         })
     }
 
@@ -388,7 +461,9 @@ impl Ledger {
                 })
             };
             let nats = Amount::infinity();
-            content.spend(dataset, unit == Unit::Volunteer, cost_of, nats, what).map(|_| ())
+            content
+                .spend(dataset, unit == Unit::Volunteer, cost_of, nats, what, self.group.as_ref())
+                .map(|_| ())
         })
     }
 
@@ -518,7 +593,7 @@ impl Ledger {
             }
             None => what,
         };
-        if content.spend(dataset, false, cost_of, nats, what)? == 0 {
+        if content.spend(dataset, false, cost_of, nats, what, self.group.as_ref())? == 0 {
             return Err(self.without_account("for", content, dataset));
         }
         for account in content.accounts.iter_mut().filter(|account| is_own(account)) {
@@ -647,6 +722,7 @@ impl Content {
         cost_of: impl Fn(&Account) -> Result<Cost>,
         nats: Amount,
         what: &str,
+        group: Option<&Group>,
     ) -> Result<usize> {
         let when = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let what = what.replace(char::is_control, " ");
@@ -654,7 +730,7 @@ impl Content {
         let own = self.accounts.iter_mut().filter(|account| account.is_of(dataset)).filter(is_theirs);
         let mut charged = 0;
         for account in own {
-            account.spend(cost_of(account)?, &what, &when)?;
+            account.spend(cost_of(account)?, &what, &when, group)?;
             charged += 1;
         }
         let is_charged = |account: &&mut InformationAccount| account.is_of(dataset) && !for_volunteers;
@@ -799,6 +875,11 @@ mod tests {
             self.ledger.charge("survey", Unit::Record, None, Budget::pure(epsilon).unwrap(), "a test")
         }
 
+        fn charge_group(&self, group: &str, epsilon: f64) -> Result<()> {
+            let ledger = self.ledger.clone().for_group(Some(group.parse().unwrap()));
+            ledger.charge("survey", Unit::Record, None, Budget::pure(epsilon).unwrap(), "a test")
+        }
+
         fn spent(&self) -> f64 {
             self.ledger.accounts().unwrap()[0].spent().0.to_f64_up()
         }
@@ -811,6 +892,31 @@ mod tests {
         fn refusal(&self) -> String {
             assert!(self.ledger.accounts().is_err() && self.charge(0.01).is_err(), "a broken ledger is used");
             self.ledger.accounts().unwrap_err().to_string()
+        }
+    }
+
+    #[test]
+    fn of_disjoint_groups_only_the_largest_sum_counts() {
+        let desk = desk(1.0);
+        desk.charge(0.25).unwrap();
+        for (group, epsilon, spent) in [
+            ("batch=1", 0.5, 0.75),
+            ("batch=2", 0.25, 0.75),
+            ("batch=2", 0.25, 0.75),
+            ("batch=3", 0.5, 0.75),
+            ("region=north", 0.25, 1.0), // a second division may divide the same people
+            ("region=south", 0.25, 1.0),
+        ] {
+            desk.charge_group(group, epsilon).unwrap();
+            assert_eq!(desk.spent(), spent, "{group}");
+        }
+        let refused = desk.charge_group("batch=1", 0.0625).unwrap_err().to_string();
+        assert!(refused.contains("\"survey\""), "{refused}");
+        assert_eq!((desk.spent(), desk.ledger.accounts().unwrap()[0].charges.len()), (1.0, 7));
+        desk.charge_group("batch=4", 0.5).unwrap();
+        assert!(desk.charge(0.0625).is_err(), "a release of everybody adds to every group");
+        for text in ["batch", "=1", "batch=", "batch=1\n"] {
+            assert!(text.parse::<Group>().is_err(), "{text:?}");
         }
     }
 

@@ -42,7 +42,7 @@ pub use arrangement::{Arrangement, LABEL_SHARE, asked, protected};
 pub use card::{Card, ENCODED};
 pub use error::{Error, Result};
 pub use information::{InformationAccount, InformationCharge};
-pub use ledger::{Account, Charge, Ledger};
+pub use ledger::{Account, Charge, Group, Ledger};
 pub use model::ShippedModel;
 pub use new_file::{Existing, NewFile, Readable, check_private, is_in_same_folder, is_same_file};
 pub use periods::{PeriodState, ReleasedPeriod};

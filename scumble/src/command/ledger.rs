@@ -2,7 +2,7 @@
 
 use super::{Failure, print, print_json};
 use crate::core::{Unit, shown};
-use crate::custody::{Account, Amount, InformationAccount, Ledger, Spending};
+use crate::custody::{Account, Amount, Group, InformationAccount, Ledger, Spending};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
@@ -58,6 +58,9 @@ pub(super) enum LedgerCommand {
         /// Purpose of the charge.
         #[arg(long, value_name = "TEXT", default_value = "by hand")]
         what: String,
+        /// Group of the released people, as in `release --group`.
+        #[arg(long, value_name = "DIVISION=GROUP", conflicts_with = "nats")]
+        group: Option<Group>,
     },
 }
 
@@ -143,8 +146,8 @@ pub(super) fn ledger(command: &LedgerCommand, as_json: bool) -> Result<(), Failu
             };
             (&account.file, Some(&account.dataset))
         }
-        LedgerCommand::Charge { account, cost, what } => {
-            let ledger = Ledger::at(&account.file.ledger);
+        LedgerCommand::Charge { account, cost, what, group } => {
+            let ledger = Ledger::at(&account.file.ledger).for_group(group.clone());
             let target = account.target.as_deref();
             match &cost.nats {
                 Some(nats) => ledger.charge_information(&account.dataset, nats.clone(), what)?,
@@ -188,10 +191,11 @@ pub(super) fn accounts_of(
 /// Formats an account: the charges, their sum, and the rest of the total.
 fn statement(account: &Account) -> String {
     let (total, spent, left) = (&account.total, account.spent(), account.left());
-    let charges = account
-        .charges
-        .iter()
-        .map(|charge| (&*charge.when, &*charge.what, vec![charge.epsilon.clone(), charge.delta.clone()]));
+    let charges = account.charges.iter().map(|charge| {
+        let group = charge.group.as_ref().map_or(String::new(), |group| format!(" ({group})"));
+        let costs = vec![charge.epsilon.clone(), charge.delta.clone()];
+        (&*charge.when, format!("{}{group}", charge.what), costs)
+    });
     let sums =
         [vec![spent.0, spent.1], vec![total.epsilon().clone(), total.delta().clone()], vec![left.0, left.1]];
     let label_note =
@@ -207,7 +211,7 @@ fn statement(account: &Account) -> String {
 /// Formats an account in nats: the charges, their sum, and the rest of the total.
 fn statement_in_nats(account: &InformationAccount) -> String {
     let charges =
-        account.charges.iter().map(|charge| (&*charge.when, &*charge.what, vec![charge.nats.clone()]));
+        account.charges.iter().map(|charge| (&*charge.when, charge.what.clone(), vec![charge.nats.clone()]));
     let sums = [account.spent(), account.total.clone(), account.left()].map(|nats| vec![nats]);
     format!(
         "{}, information about which records were used\n\n{}",
@@ -220,14 +224,15 @@ fn statement_in_nats(account: &InformationAccount) -> String {
 /// is a column.
 fn table<'a>(
     numbers: &[&str],
-    charges: impl Iterator<Item = (&'a str, &'a str, Vec<Amount>)>,
+    charges: impl Iterator<Item = (&'a str, String, Vec<Amount>)>,
     sums: [Vec<Amount>; 3],
 ) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["when", "purpose"].iter().chain(numbers));
-    let sums = ["spent", "total", "left"].into_iter().zip(sums).map(|(word, values)| ("", word, values));
+    let sums =
+        ["spent", "total", "left"].into_iter().zip(sums).map(|(word, values)| ("", word.to_owned(), values));
     for (when, what, values) in charges.chain(sums) {
-        let words = [when, what].map(|word| shown(word).into_owned());
+        let words = [when, &what].map(|word| shown(word).into_owned());
         table.add_row(words.into_iter().chain(values.iter().map(Amount::to_string)));
     }
     for column in table.column_iter_mut().skip(2) {

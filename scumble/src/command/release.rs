@@ -15,7 +15,7 @@ use crate::core::{
     Outcome, Randomness, Registry, Release, Releases, interrupt,
 };
 use crate::custody::{
-    self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Ledger, NewFile, PeriodState, Readable,
+    self, Admitted, AdmittedRecords, Card, ENCODED, Existing, Group, Ledger, NewFile, PeriodState, Readable,
     ReleasedPeriod, ShippedDesign, admit, is_in_same_folder,
 };
 use crate::noise::{Fingerprint, RecordDigest};
@@ -103,6 +103,10 @@ pub(super) struct ReleaseArguments {
     /// Name of the data set in the ledger.
     #[arg(long, value_name = "NAME", requires = "ledger")]
     dataset: Option<String>,
+    /// Group of the released people, if people are divided into disjoint groups: of several groups, only the
+    /// one with the largest sum counts. The group of a person must be public, such as a batch of arrivals.
+    #[arg(long, value_name = "DIVISION=GROUP", requires = "ledger")]
+    group: Option<Group>,
     /// Treatment of numbers in the file.
     #[arg(long, value_name = "VALUES", default_value = "settled")]
     values: ValuesArgument,
@@ -193,13 +197,15 @@ impl ReleaseArguments {
             strict: false,
             ledger: None,
             dataset: None,
+            group: None,
             reading: Reading::default(),
         }
     }
 
     /// Ledger to charge, with the data set's name in it.
     fn account(&self) -> Option<(Ledger, &str)> {
-        Some((Ledger::at(self.ledger.as_deref()?), self.dataset.as_deref()?))
+        let ledger = Ledger::at(self.ledger.as_deref()?).for_group(self.group.clone());
+        Some((ledger, self.dataset.as_deref()?))
     }
 }
 
