@@ -18,8 +18,9 @@ use scumble::custody::{
 };
 use scumble::noise::Fingerprint;
 use scumble::records::{self, Clipped, Decoder, Loaded, OutOfBounds, ReadRows, Schema, Values, stream};
-use scumble::tables::{NoisyTable, NoisyTables};
+use scumble::tables::{Line, NoisyTable, NoisyTables};
 use scumble_arrow::{Rows, Writer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -67,18 +68,32 @@ impl From<(Vec<RecordBatch>, String, Vec<Clipped>)> for Made {
     }
 }
 
-/// Designs a mechanism for records of a schema.
+/// Mechanism of a design, with its columns; all columns if the list is empty.
+#[derive(Deserialize)]
+struct GivenPart {
+    mechanism: String,
+    columns: Vec<String>,
+    parameters: Value,
+}
+
+impl GivenPart {
+    fn of<'a>(&'a self, registry: &'a Registry) -> Result<Part<'a>, Failed> {
+        let columns = self.columns.iter().map(String::as_str).collect();
+        Ok(Part { plugin: registry.get(&self.mechanism)?, parameters: self.parameters.clone(), columns })
+    }
+}
+
+/// Designs a mechanism for records of a schema, or several mechanisms side by side.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
 pub(crate) fn design(
     py: Python,
-    mechanism: &str,
+    parts: &str,
     schema: Given,
     target: Option<&str>,
     task: Option<&str>,
     epsilon: f64,
     delta: f64,
-    parameters: &str,
     protect: Option<&str>,
     label_share: Option<f64>,
     people: Option<usize>,
@@ -88,24 +103,24 @@ pub(crate) fn design(
     tasks: Vec<(f64, PyTable)>,
 ) -> Result<Design, Failed> {
     let registry = Registry::installed()?;
-    let plugin = registry.get(mechanism)?;
+    let parts: Vec<GivenPart> = serde_json::from_str(parts)?;
     let schema = schema.read(target, task)?.settled()?;
-    let parameters: Value = serde_json::from_str(parameters)?;
     let protect: Option<Protect> = protect
         .map(|part| serde_json::from_value(Value::from(part)))
         .transpose()
         .map_err(|_| Failed::input("protect: the value must be \"record\", \"features\" or \"label\""))?;
     interruptible(py, || {
         let volunteers = volunteers.map(|table| read_volunteers(&table, &schema, target)).transpose()?;
-        let request = DesignRequest {
+        let mut request = DesignRequest {
             people,
             protect,
             label_share,
             volunteers: covered(volunteers, volunteers_are)?,
             task: weighted(tasks, schema.domain(target)?.columns())?,
-            parts: vec![Part { parameters, ..Part::alone(plugin) }],
+            parts: parts.iter().map(|part| part.of(&registry)).collect::<Result<_, _>>()?,
             ..DesignRequest::new(&schema, target, Budget::new(epsilon, delta)?)
         };
+        request.add_label_part(&registry)?;
         let shipped = request.design(&registry)?;
         Ok(Design::new(match shuffled {
             Some((people, delta)) => shipped.through_shuffler(people, delta)?,
@@ -516,6 +531,20 @@ impl Design {
         let noise = self.shipped.decoder()?.with_values(Values::Drawn).noise(&local.noise());
         let columns = local.layout().columns;
         Ok(json!({ "columns": columns, "features": noise.features, "target": noise.target }).to_string())
+    }
+
+    /// Returns population estimates from released records, as JSON: `records`, `estimates` and `problems`.
+    fn estimate(&self, py: Python, table: PyTable, values: &str, confidence: f64) -> Result<String, Failed> {
+        let values = parse_values(values)?;
+        let (batches, schema) = table.into_inner();
+        interruptible(py, || {
+            let rows = Rows::new(&schema, batches.into_iter().map(Ok), "the released table");
+            let made = scumble::command::estimates(&self.shipped, rows, values, confidence)
+                .map_err(|problem| Failed::input(problem.to_string()))?;
+            let lines: Vec<Value> = made.lines.iter().map(Line::to_json).collect();
+            let records = made.records;
+            Ok(json!({ "records": records, "estimates": lines, "problems": made.problems }).to_string())
+        })
     }
 
     /// Returns the guarantee, as JSON.

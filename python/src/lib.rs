@@ -36,7 +36,7 @@ mod _native {
     #[pymodule_export]
     use super::random::Random;
     #[pymodule_export]
-    use super::registry::{account, audit, audit_design, describe, names};
+    use super::registry::{account, audit, audit_design, describe, names, run_command};
     #[pymodule_export]
     use super::schema::draft;
     #[pymodule_export]

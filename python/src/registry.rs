@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use scumble::adversary::{Effort, audit_plugin};
 use scumble::core::{Plugin, Registry};
 use serde_json::json;
+use std::ffi::OsString;
 
 /// Returns the names of all mechanisms.
 #[pyfunction]
@@ -82,4 +83,10 @@ pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> 
         }
         Err(problem) => Err(Failed::input(problem)),
     }
+}
+
+/// Runs the command with `arguments`, the first of which is its name, and returns its exit code.
+#[pyfunction]
+pub(crate) fn run_command(py: Python, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| scumble::command::run_with(arguments))
 }

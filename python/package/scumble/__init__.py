@@ -14,7 +14,8 @@ from typing import Any
 
 from . import _native
 from ._comparison import Comparison, compare
-from ._design import Card, ClippedWarning, Design, Period, _seed, design
+from ._design import Card, ClippedWarning, Design, Part, Period, _seed, design
+from ._estimates import Estimates
 from ._findings import Findings
 from ._errors import InvalidInput, InvalidRecords, NotAdmitted, NotApplicable, Overdrawn, PrivacyWarning, UnknownName, WrongTicket
 from ._ledger import Ledger
@@ -31,6 +32,7 @@ __all__ = [
     "Comparison",
     "CuratorMechanism",
     "Design",
+    "Estimates",
     "Findings",
     "InvalidInput",
     "InvalidRecords",
@@ -40,6 +42,7 @@ __all__ = [
     "NotAdmitted",
     "NotApplicable",
     "Overdrawn",
+    "Part",
     "Period",
     "PrivacyWarning",
     "Tables",

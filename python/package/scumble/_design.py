@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._errors import InvalidInput, PrivacyWarning
+from ._estimates import Estimates
 from ._findings import Findings
 from ._html import terms
 from ._noisy_tables import Tables
@@ -348,6 +349,32 @@ class Design:
         arrow, back = take(reports)
         return back(self._native.collect(arrow, records, _seed(seed)).table)
 
+    def estimate(self, released: Any, *, confidence: float = 0.95, values: str = "settled") -> Estimates:
+        """Estimates means and shares of the population from released records, as ``scumble estimate`` does.
+
+        The people of the release must be a random sample of the population. The intervals count the sampling and the
+        noise.
+
+        Parameters
+        ----------
+        released : table
+            Release by this design.
+        confidence : float
+            Probability that an interval covers the true value. For the levels of a column, it is the probability that all
+            their intervals do.
+        values : {"settled", "clamped", "drawn", "encoded"}
+            Treatment of released numbers that the release was made with.
+
+        Returns
+        -------
+        Estimates
+            One for each number and each level.
+        """
+        made = json.loads(self._native.estimate(take(released)[0], values, float(confidence)))
+        if not made["estimates"]:
+            raise InvalidInput("nothing can be estimated: " + "; ".join(made["problems"]))
+        return Estimates(made["estimates"], float(confidence), made["records"], made["problems"])
+
     def audit(self, *, quick: bool = True, seed: int | None = None) -> Findings:
         """Attacks every claim of the design, and returns findings with audited lower bounds."""
         return Findings(json.loads(_native.audit_design(self._native, quick, _seed(seed))))
@@ -410,8 +437,37 @@ def _unpickled(text: str, classes: list[type[Mechanism]]) -> Design:
     return Design(_native.Design.from_json(text))
 
 
+class Part:
+    """Mechanism for some columns of a design.
+
+    Parameters
+    ----------
+    mechanism : str or type
+        Name of the mechanism, or its class.
+    columns : str or list of str
+        Columns that it releases.
+    **parameters
+        Parameters of the mechanism, as :func:`describe` lists them.
+
+    Examples
+    --------
+    >>> parts = [scumble.Part("piecewise", ["age", "size"]), scumble.Part("randomized-response", "town")]
+    >>> design = scumble.design(parts, schema=schema, epsilon=2.0)  # doctest: +SKIP
+    """
+
+    def __init__(self, mechanism: str | type[Mechanism], columns: str | Sequence[str], **parameters: Any) -> None:
+        self.mechanism = mechanism
+        self.columns = [columns] if isinstance(columns, str) else list(columns)
+        self.parameters = parameters
+        if not self.columns:
+            raise InvalidInput("columns: a part releases at least one column")
+
+    def _given(self) -> dict[str, Any]:
+        return {"mechanism": named(self.mechanism), "columns": self.columns, "parameters": self.parameters or None}
+
+
 def design(
-    mechanism: str | type[Mechanism],
+    mechanism: str | type[Mechanism] | Sequence[Part],
     *,
     schema: Any,
     epsilon: float,
@@ -433,8 +489,9 @@ def design(
 
     Parameters
     ----------
-    mechanism : str or type
-        Name of the mechanism, as :func:`mechanisms` lists it, or the class of a mechanism in Python.
+    mechanism : str, type or list of Part
+        Name of the mechanism, as :func:`mechanisms` lists it, or the class of a mechanism in Python. A list of
+        :class:`Part` releases columns by several mechanisms, which share ε by their numbers of columns.
     schema : dict or path
         Public knowledge about the columns, such as
         ``{"age": (0, 100), "children": range(0, 21), "smokes": ["no", "yes"]}``, or the path of a schema file.
@@ -490,14 +547,19 @@ def design(
     weights = [1.0] * len(matrices) if task_weight is None else [float(weight) for weight in task_weight]
     if len(weights) != len(matrices):
         raise InvalidInput(f"task_weight has {len(weights)} weights for {len(matrices)} tasks; give one for each")
+    if isinstance(mechanism, (str, type)):
+        parts: list[dict[str, Any]] = [{"mechanism": named(mechanism), "columns": [], "parameters": parameters or None}]
+    elif parameters:
+        raise InvalidInput(f"{next(iter(parameters))}: give the parameters of a mechanism to its Part")
+    else:
+        parts = [part._given() for part in mechanism]
     native = _native.design(
-        named(mechanism),
+        json.dumps(parts),
         given(schema),
         target,
         task,
         float(epsilon),
         float(delta),
-        json.dumps(parameters or None),
         protect,
         label_share,
         people,

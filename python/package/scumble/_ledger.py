@@ -7,7 +7,8 @@ import os
 from typing import Any
 
 from . import _native
-from ._errors import InvalidInput
+from ._errors import InvalidInput, UnknownName
+from ._html import table
 
 
 class Ledger:
@@ -99,6 +100,79 @@ class Ledger:
             raise InvalidInput(
                 f"the ledger {self.path}: {dataset!r} has this account already; pass exist_ok=True to accept it"
             )
+
+    def charge(
+        self,
+        dataset: str,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        nats: float | None = None,
+        what: str = "by hand",
+        unit: str = "record",
+        target: str | None = None,
+    ) -> None:
+        """Charges a release made by other means, as ``scumble ledger charge`` does.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set.
+        epsilon, delta : float
+            Cost of the release, or `nats` for an account in nats.
+        nats : float, optional
+            Cost in nats of mutual information.
+        what : str
+            Purpose of the charge.
+        unit : str
+            Protected unit: ``"record"``, ``"features"``, ``"label"`` or ``"volunteer"``.
+        target : str, optional
+            Name of the label, if `unit` is a label.
+
+        Raises
+        ------
+        Overdrawn
+            If the account has too little left. Nothing is charged then.
+        """
+        if (epsilon is None) == (nats is None):
+            raise InvalidInput("give epsilon or nats")
+        if epsilon is not None:
+            self._native.charge(dataset, float(epsilon), float(delta), what, unit, target, self._group)
+        elif nats is not None:
+            self._native.charge_in_nats(dataset, float(nats), what)
+
+    def left(self, dataset: str) -> dict[str, float]:
+        """Remaining ``epsilon`` and ``delta`` of a data set's account, or ``nats``; the least of several accounts."""
+        left = [account["left"] for account in self.accounts if account["dataset"] == dataset and account["unit"] != "volunteer"]
+        nats = [float(account["left"]) for account in self.information if account["dataset"] == dataset]
+        if left:
+            return {part: min(float(of[part]) for of in left) for part in ("epsilon", "delta")}
+        if nats:
+            return {"nats": nats[0]}
+        raise UnknownName(f"the ledger {self.path} has no account of {dataset!r}")
+
+    def _charges(self) -> tuple[list[str], list[list[Any]]]:
+        names = ["dataset", "unit", "when", "what", "group", "epsilon", "delta", "nats"]
+
+        def cells(account: dict[str, Any], charge: dict[str, Any]) -> list[Any]:
+            group = charge.get("group")
+            name = None if group is None else f"{group['by']} = {group['name']}"
+            amounts = [None if charge.get(of) is None else float(charge[of]) for of in names[5:]]
+            return [account["dataset"], account.get("unit"), charge["when"], charge["what"], name, *amounts]
+
+        both = [*self.accounts, *self.information]
+        return names, [cells(account, charge) for account in both for charge in account["charges"]]
+
+    def to_frame(self) -> Any:
+        """Charges of all accounts as a pandas frame."""
+        import pandas
+
+        names, rows = self._charges()
+        return pandas.DataFrame(rows, columns=names)
+
+    def _repr_html_(self) -> str:
+        names, rows = self._charges()
+        return table(names, [["" if cell is None else cell for cell in row] for row in rows])
 
     @property
     def information(self) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from . import _native
+from ._estimates import Estimates
 
 
 class Tables:
@@ -45,7 +46,7 @@ class Tables:
         confidence: float = 0.95,
         population: bool = False,
         evenly: bool = False,
-    ) -> list[dict[str, Any]]:
+    ) -> Estimates:
         """Estimates shares, means and quantiles, each with an interval that counts the noise.
 
         Parameters
@@ -69,17 +70,15 @@ class Tables:
 
         Returns
         -------
-        list of dict
-            One for each estimate: ``column``, ``of``, ``value``, ``standard_error``, ``lower``, ``upper``, ``unit``, and
-            ``group`` if there are groups. ``pandas.DataFrame`` accepts the list.
+        Estimates
+            List with a dict for each estimate, with ``group`` if there are groups.
         """
         columns = [column] if isinstance(column, str) else list(column or [])
         orders = [float(quantile)] if isinstance(quantile, (int, float)) else [float(order) for order in quantile]
-        return json.loads(
-            _native.estimate_tables(
-                self._text, columns, by, against, orders, counts, float(confidence), population, evenly
-            )
+        made = _native.estimate_tables(
+            self._text, columns, by, against, orders, counts, float(confidence), population, evenly
         )
+        return Estimates(json.loads(made), float(confidence))
 
     def __repr__(self) -> str:
         return f"<scumble.Tables of {len(self.to_dict()['tables'])} tables>"

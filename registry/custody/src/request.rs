@@ -59,6 +59,36 @@ impl<'a> DesignRequest<'a> {
         }
     }
 
+    /// Adds a part for the label: randomised response for a class, and Laplace noise for a number. It does so
+    /// if the label has a share of ε, the parts list their columns, and none of them lists the label.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if a part releases the label together with other columns, so that the label has no
+    /// share of its own. [`Error::UnknownPlugin`] if the mechanism for the label is not available.
+    pub fn add_label_part(&mut self, registry: &'a Registry) -> Result<()> {
+        let is_composed = self.parts.iter().any(|part| !part.columns.is_empty());
+        let (Some(target), Some(_), true) = (self.target, self.label_share, is_composed) else {
+            return Ok(());
+        };
+        match self.parts.iter().find(|part| part.columns.contains(&target)) {
+            Some(part) if part.columns.len() > 1 => {
+                let name = part.plugin.name;
+                let problem = format!(
+                    "{name} releases {target:?} together with other columns, so the label has no share of its \
+                     own"
+                );
+                return Err(Error::shape(problem).into());
+            }
+            Some(_) => {}
+            None => {
+                let is_class = self.schema.column(target)?.kind.levels().is_some();
+                let plugin = registry.get(if is_class { "randomized-response" } else { "laplace" })?;
+                self.parts.push(Part { columns: vec![target], ..Part::alone(plugin) });
+            }
+        }
+        Ok(())
+    }
+
     /// Builds the design.
     ///
     /// # Errors

@@ -151,17 +151,17 @@ pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: 
     // Report errors in the schema before minutes of learning.
     let schema = schema(arguments)?.settled()?;
     let (mut request, clipped) = request(arguments, &schema)?;
-    let mut parts = parts(registry, arguments, &schema)?;
+    request.parts = parts(registry, arguments, &schema)?;
+    request.add_label_part(registry)?;
     // If one mechanism is named, a setting without a name applies to the first part, which is this mechanism.
     // A second part may release the label.
     let unnamed = usize::from(arguments.mechanism.len() < 2);
-    let mechanisms = parts.iter_mut();
+    let mechanisms = request.parts.iter_mut();
     let mechanisms = mechanisms.map(|Part { plugin, parameters, .. }| Settable { plugin, parameters });
     let horizon = arguments.horizon.map(|periods| format!("horizon={periods}"));
     let settings: Vec<String> = horizon.into_iter().chain(arguments.set.iter().cloned()).collect();
     set(registry, &settings, &mut mechanisms.collect::<Vec<_>>(), unnamed)?;
-    let unreleased = left_out(&schema, &parts);
-    request.parts = parts;
+    let unreleased = left_out(&schema, &request.parts);
     // Some mechanisms learn for minutes.
     let design = spinning("designing", || request.design(registry))?;
     let design = match arguments.shuffled.zip(arguments.shuffled_delta) {
@@ -268,8 +268,7 @@ fn volunteers(arguments: &DesignArguments, file: &Path, schema: &Schema) -> Resu
     Ok(Reader::new(rows, &schema, target, OutOfBounds::Clip)?.read_all()?)
 }
 
-/// Assigns columns to the named mechanisms. A composition with a label share but no mechanism for the label
-/// gets randomised response or Laplace noise for it.
+/// Assigns columns to the named mechanisms.
 fn parts<'a>(
     registry: &'a Registry,
     arguments: &'a DesignArguments,
@@ -294,29 +293,6 @@ fn parts<'a>(
     let mut parts = vec![];
     for (name, columns) in names.into_iter().zip(columns) {
         parts.push(Part { plugin: registry.get(name)?, parameters: Value::Null, columns });
-    }
-    let is_composed = parts.len() > 1 || !arguments.columns.is_empty();
-    if let (Some(target), Some(_), true) = (target, arguments.label_share, is_composed) {
-        match parts.iter().find(|part| part.columns.contains(&target)) {
-            Some(part) if part.columns.len() > 1 => {
-                let name = part.plugin.name;
-                return Err(format!(
-                    "--label-share: {name} releases {target:?} together with other columns, so the label has \
-                     no share of its own"
-                )
-                .into());
-            }
-            Some(_) => {}
-            None => {
-                let is_class = schema.column(target)?.kind.levels().is_some();
-                let by = if is_class { "randomized-response" } else { "laplace" };
-                parts.push(Part {
-                    plugin: registry.get(by)?,
-                    parameters: Value::Null,
-                    columns: vec![target],
-                });
-            }
-        }
     }
     Ok(parts)
 }

@@ -9,7 +9,7 @@ use super::{Failure, complain, print, print_json};
 use crate::classic::{Estimator, Variable};
 use crate::core::{Estimate, Registry, number};
 use crate::custody::ShippedDesign;
-use crate::records::{Column, Kind, Values};
+use crate::records::{Column, Kind, ReadRows, Values};
 use crate::tables::Line;
 use clap::Args;
 use serde_json::{Value, json};
@@ -63,9 +63,52 @@ pub(super) fn estimate(
     let (design_file, design) = (design, ShippedDesign::read(design, registry)?);
     let rows = arguments.reading.open(input)?;
     let warning = arguments.provenance.check(&design, design_file, input, rows.design())?;
-    let values = Values::from(arguments.values);
+    let made = estimates(&design, rows, arguments.values.into(), arguments.confidence)?;
+    let (file, Estimates { records, lines, problems }) = (input.display(), made);
+    if lines.is_empty() {
+        return Err(format!("{file}: nothing can be estimated: {}", problems.join("; ")).into());
+    }
+    warning.iter().for_each(|warning| complain(warning));
+    problems.iter().for_each(|problem| complain(&format!("{file}: {problem}")));
+    if as_json {
+        let lines: Vec<Value> = lines.iter().map(Line::to_json).collect();
+        return print_json(&json!({
+            "records": records,
+            "confidence": arguments.confidence,
+            "estimates": lines,
+        }));
+    }
+    print(&format!(
+        "{}\n\nThe estimates are of the population from which these {records} people were sampled at random.\n\
+         The intervals account for the sampling and for the noise.",
+        shown(lines, arguments.confidence)
+    ))
+}
+
+/// Population estimates from the records that a local mechanism released.
+#[derive(Debug)]
+pub struct Estimates {
+    /// Number of released records.
+    pub records: usize,
+    /// Estimates of each column.
+    pub lines: Vec<Line>,
+    /// Sentences about columns that cannot be estimated. Columns with the same problem share a sentence.
+    pub problems: Vec<String>,
+}
+
+/// Estimates every column of the released `rows` of a `design`, as `scumble estimate` does.
+///
+/// # Errors
+/// A sentence about rows that are not of a release with these `values`, or about a design that needs a
+/// curator.
+pub fn estimates(
+    design: &ShippedDesign,
+    rows: impl ReadRows,
+    values: Values,
+    confidence: f64,
+) -> Result<Estimates, Box<dyn std::error::Error>> {
     let (table, noise) = design.read_released(rows, values)?;
-    let estimator = Estimator::new(design.local()?, &table, &noise, arguments.confidence)?;
+    let estimator = Estimator::new(design.local()?, &table, &noise, confidence)?;
     let records = design.records()?;
     let estimable = design.estimable_columns(values)?;
     let estimable_only = design.estimable_only()?;
@@ -75,7 +118,6 @@ pub(super) fn estimate(
         form.map(|(form, _)| format!("; release with --values {form}, and give it here too"))
             .unwrap_or_default()
     };
-    // Columns are grouped by problem, because many columns often have the same problem.
     let (mut lines, mut problems) = (vec![], BTreeMap::<String, Vec<String>>::new());
     for column in records.schema.columns() {
         let is_target = Some(&column.name) == records.target.as_ref();
@@ -89,26 +131,7 @@ pub(super) fn estimate(
     }
     let problems =
         problems.into_iter().map(|(problem, columns)| format!("{}: {problem}", columns.join(", ")));
-    let (file, problems) = (input.display(), problems.collect::<Vec<_>>());
-    if lines.is_empty() {
-        return Err(format!("{file}: nothing can be estimated: {}", problems.join("; ")).into());
-    }
-    warning.iter().for_each(|warning| complain(warning));
-    problems.iter().for_each(|problem| complain(&format!("{file}: {problem}")));
-    if as_json {
-        let lines: Vec<Value> = lines.iter().map(Line::to_json).collect();
-        return print_json(&json!({
-            "records": table.len(),
-            "confidence": arguments.confidence,
-            "estimates": lines,
-        }));
-    }
-    print(&format!(
-        "{}\n\nThe estimates are of the population from which these {} people were sampled at random.\n\
-         The intervals account for the sampling and for the noise.",
-        shown(lines, arguments.confidence),
-        table.len()
-    ))
+    Ok(Estimates { records: table.len(), lines, problems: problems.collect() })
 }
 
 /// Estimates the mean of a number in its own unit, or the percentage of each level.

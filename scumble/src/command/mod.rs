@@ -51,6 +51,7 @@ mod trade_off;
 mod view;
 
 pub use account::account_of as account;
+pub use estimate::{Estimates, estimates};
 #[cfg(feature = "evaluation")]
 pub use summary::{Hints, summary};
 
@@ -62,6 +63,7 @@ use crate::parquet::is_standard;
 use crate::records::{self, Clipped};
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -197,30 +199,37 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the command with the process's arguments and the linked plugins. Invalid input gives one line on
 /// stderr and exit code 2.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    ExitCode::from(run_with(std::env::args_os().collect()))
+}
+
+/// Runs the command with `arguments`, the first of which is the command's own name. Returns the exit code: 0,
+/// 1 for a claim that an audit refuted, 2 for invalid input, and 130 after an interrupt.
+pub fn run_with(arguments: Vec<OsString>) -> u8 {
+    let is_bare = arguments.len() <= 1;
+    let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {
             // --help and --version
-            return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+            return if error.print().is_ok() { 0 } else { 1 };
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            if std::env::args_os().len() <= 1 {
+            if is_bare {
                 let _ = error.print();
-                return ExitCode::from(2);
+                return 2;
             }
             return refuse("missing subcommand; see --help");
         }
         Err(error) => return refuse(&in_one_line(&error.to_string())),
     };
     match run(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             let code = refuse(&failure.to_string());
             match &*failure {
-                failure if was_interrupted(failure) => ExitCode::from(130), // the exit code of shells
-                failure if failure.is::<Unprinted>() || failure.is::<check::Refused>() => ExitCode::FAILURE,
+                failure if was_interrupted(failure) => 130, // the exit code of shells
+                failure if failure.is::<Unprinted>() || failure.is::<check::Refused>() => 1,
                 #[cfg(feature = "evaluation")]
-                failure if failure.is::<Broken>() => ExitCode::FAILURE,
+                failure if failure.is::<Broken>() => 1,
                 _ => code,
             }
         }
@@ -273,9 +282,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-fn refuse(problem: &str) -> ExitCode {
+fn refuse(problem: &str) -> u8 {
     line_on_stderr(&format!("error: {problem}"));
-    ExitCode::from(2)
+    2
 }
 
 fn was_interrupted(failure: &(dyn std::error::Error + 'static)) -> bool {

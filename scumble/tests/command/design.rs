@@ -199,7 +199,7 @@ fn what_makes_no_composition_is_refused() {
         ("laplace --target color", "schema.toml: there is no column \"color\"; did you mean \"colour\"?"),
         (
             "laplace --columns size,colour --target colour --label-share 0.5",
-            "--label-share: laplace releases \"colour\" together with other columns, so the label has no \
+            "laplace releases \"colour\" together with other columns, so the label has no \
              share of its own",
         ),
         (
