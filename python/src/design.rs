@@ -183,6 +183,9 @@ pub(crate) struct How {
     ledger: Option<PathBuf>,
     #[pyo3(item)]
     dataset: Option<String>,
+    /// New file of the release's secret key, and its passphrase.
+    #[pyo3(item)]
+    key: Option<(PathBuf, String)>,
     /// Division and group of the released people.
     #[pyo3(item)]
     group: Option<(String, String)>,
@@ -328,7 +331,7 @@ impl Design {
         custody::warnings_of_repeats(&self.shipped.records()?.schema, &header, reader)
     }
 
-    /// Releases by a curator's mechanism whose releases have no secret key.
+    /// Releases by a curator's mechanism. A secret key is in its file before the release is returned.
     fn release_table(
         &self,
         curator: &dyn CuratorMechanism,
@@ -336,12 +339,19 @@ impl Design {
         mut randomness: Randomness,
         how: &How,
     ) -> Result<Made, Failed> {
-        if curator.releases().is_secret() {
-            return Err(Failed::input(
-                "this release has a secret key, which must be stored encrypted: use the command `scumble \
-                 release --key FILE`",
-            ));
-        }
+        let key_file = match (&how.key, curator.releases().is_secret()) {
+            (None, false) => None,
+            (Some((file, passphrase)), true) => {
+                custody::key::check_passphrase(passphrase)?;
+                Some((NewFile::create(file, Existing::Keep, Readable::ByOwner)?, passphrase))
+            }
+            (None, true) => {
+                return Err(Failed::input(
+                    "this release has a secret key, which its models need: give key, a new file, and a passphrase",
+                ));
+            }
+            (Some(_), false) => return Err(Failed::input("key: this release has no secret key; omit key")),
+        };
         self.shipped.check_one_holder()?;
         let values = how.values()?;
         let people = scumble_arrow::people(&self.shipped, &batches, &mut randomness, None)?;
@@ -384,6 +394,10 @@ impl Design {
                 let (records, columns) = (Some(released.table.len() as u64), released.table.columns());
                 let counted = self.shipped.counted_tables(&released.counted_tables)?;
                 let (guarantee, noise) = (&released.guarantee, decoder.noise(&released.noise));
+                if let Some((file, passphrase)) = key_file {
+                    let saved = custody::key::save(&released.key, passphrase)?.unwrap_or_default();
+                    file.finish(saved.as_bytes())?;
+                }
                 self.card_of(records, None, guarantee, None, values, columns, &noise, &counted)?
             }
             Outcome::Synthetic(drawing) => {
@@ -562,6 +576,9 @@ impl Design {
             repeats = self.repeats(&batches)?;
             if let Designed::Curator(curator) = self.shipped.mechanism() {
                 return self.release_table(&**curator, batches, randomness, &how);
+            }
+            if how.key.is_some() {
+                return Err(Failed::input("key: a local mechanism has no secret key; its key is the design"));
             }
             let guarantee = self.shipped.mechanism().guarantee().under(randomness.provenance());
             if let Some((ledger, dataset)) = how.account()? {
@@ -746,10 +763,31 @@ impl Design {
     }
 
     /// Maps records into the space of a release, without noise. No guarantee covers the result.
-    fn view(&self, py: Python, records: PyTable, strict: bool, values: &str) -> Result<Released, Failed> {
+    fn view(
+        &self,
+        py: Python,
+        records: PyTable,
+        strict: bool,
+        values: &str,
+        key: Option<(PathBuf, String)>,
+    ) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
         let values = parse_values(values)?;
         let viewed = interruptible(py, || {
+            if let Some((file, passphrase)) = &key {
+                let bounds = OutOfBounds::strictly(strict);
+                let loaded = scumble_arrow::reader(&self.shipped, &batches, bounds)?.read_all()?;
+                let viewed = custody::key::view(file, passphrase, self.shipped.mechanism(), &loaded.table)?;
+                let layout = stream::layout(&viewed, self.shipped.mechanism().domain());
+                let decoder = self.shipped.decoder_of(&layout)?.with_values(values);
+                let mut written = vec![];
+                stream::write(
+                    &viewed,
+                    &decoder,
+                    Writer::new(&mut written, scumble_arrow::schema(&decoder, None)),
+                )?;
+                return Ok((written, loaded.clipped));
+            }
             Ok(scumble_arrow::view(&self.shipped, &batches, OutOfBounds::strictly(strict), values)?)
         });
         given(py, viewed.map(|(batches, clipped)| (batches, String::new(), clipped)))

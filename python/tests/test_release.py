@@ -303,7 +303,7 @@ def test_a_ticket_is_for_one_design_and_its_records(design, people, tmp_path):
         other._native.release_part(pa.Table.from_pandas(people), scumble.Ticket(ticket), None, "person", HOW, True)
 
 
-HOW = dict(strict=False, values="settled", ledger=None, dataset=None)
+HOW = scumble._design._how(False, "settled", None, None)
 
 
 class ChangesWhenReadAgain:
@@ -446,7 +446,8 @@ def test_one_design_serves_several_tasks():
 
 
 def test_all_mechanisms_are_there():
-    assert len(scumble.mechanisms()) == 40 and "vlm" in scumble.mechanisms()
+    built_in = [name for name in scumble.mechanisms() if name not in scumble.plugins._registered]
+    assert len(built_in) == 40 and "vlm" in built_in
     assert scumble.describe("laplace")["parameters"]
 
 

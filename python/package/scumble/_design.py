@@ -39,9 +39,23 @@ def _path(file: Any) -> str | None:
     return None if file is None else os.fspath(getattr(file, "path", file))
 
 
-def _how(strict: bool, values: str, ledger: Any, dataset: str | None) -> dict[str, Any]:
+def _key(key: Any, passphrase: str | None) -> tuple[str, str] | None:
+    """File of a secret key with its passphrase, by default that of the environment."""
+    return None if key is None else (os.fspath(key), _passphrase(passphrase))
+
+
+def _passphrase(given: str | None) -> str:
+    secret = os.environ.get("SCUMBLE_PASSPHRASE") if given is None else given
+    if secret is None:
+        raise InvalidInput("passphrase: the file is encrypted; give a passphrase, or set SCUMBLE_PASSPHRASE")
+    return secret
+
+
+def _how(
+    strict: bool, values: str, ledger: Any, dataset: str | None, key: tuple[str, str] | None = None
+) -> dict[str, Any]:
     group = getattr(ledger, "_group", None)
-    return {"strict": strict, "values": values, "ledger": _path(ledger), "dataset": dataset, "group": group}
+    return {"strict": strict, "values": values, "ledger": _path(ledger), "dataset": dataset, "group": group, "key": key}
 
 
 def _seed(seed: int | None) -> int | None:
@@ -191,6 +205,8 @@ class Design:
         dataset: str | None = None,
         strict: bool = False,
         values: str = "settled",
+        key: str | os.PathLike[str] | None = None,
+        passphrase: str | None = None,
     ) -> Any:
         """Releases the records of a table.
 
@@ -215,6 +231,10 @@ class Design:
             Refuse numbers outside their bounds instead of clipping them.
         values : {"settled", "clamped", "drawn", "encoded"}
             Treatment of released numbers, as in ``scumble release --values``.
+        key : path, optional
+            New file for the secret key of the release, encrypted, if the design has one.
+        passphrase : str, optional
+            Passphrase of `key`, by default ``SCUMBLE_PASSPHRASE`` of the environment.
 
         Returns
         -------
@@ -232,7 +252,7 @@ class Design:
         WrongTicket
             If the ticket is for another design, another data set or other records.
         """
-        return self._release(table, ticket, id, seed, ledger, dataset, strict, values)[0]
+        return self._release(table, ticket, id, seed, ledger, dataset, strict, values, _key(key, passphrase))[0]
 
     def release_with_card(
         self,
@@ -245,9 +265,11 @@ class Design:
         dataset: str | None = None,
         strict: bool = False,
         values: str = "settled",
+        key: str | os.PathLike[str] | None = None,
+        passphrase: str | None = None,
     ) -> tuple[Any, Card]:
         """Releases as :meth:`release` does, and returns the card of this release too."""
-        return self._release(table, ticket, id, seed, ledger, dataset, strict, values)
+        return self._release(table, ticket, id, seed, ledger, dataset, strict, values, _key(key, passphrase))
 
     def _release(
         self,
@@ -259,9 +281,10 @@ class Design:
         dataset: str | None,
         strict: bool,
         values: str,
+        key: tuple[str, str] | None = None,
     ) -> tuple[Any, Card]:
         arrow, back = take(table)
-        how = _how(strict, values, ledger, dataset)
+        how = _how(strict, values, ledger, dataset, key)
         if ticket is None:
             if id is not None:
                 raise InvalidInput("id: only a release by a ticket uses ids of records; give ticket, or omit id")
@@ -269,6 +292,8 @@ class Design:
         else:
             if seed is not None:
                 raise InvalidInput("seed and ticket: the noise is drawn from one of them; omit the other")
+            if key is not None:
+                raise InvalidInput("key and ticket: a release by a ticket has no secret key; omit one")
             released = self._native.release_keyed(arrow, as_ticket(ticket), id, how)
         # The warning names the caller of release, release_with_card or scan_released.
         tell(released.clipped, above=4)
@@ -318,9 +343,7 @@ class Design:
         Overdrawn
             If the ledger has too little left.
         """
-        secret = os.environ.get("SCUMBLE_PASSPHRASE") if passphrase is None else passphrase
-        if secret is None:
-            raise InvalidInput("passphrase: the state is encrypted; give a passphrase, or set SCUMBLE_PASSPHRASE")
+        secret = _passphrase(passphrase)
         how = _how(strict, "settled", ledger, dataset)
         number = operator.index(period)
         if number < 1:
@@ -333,14 +356,23 @@ class Design:
         card.tables = Tables(str(released.tables))
         return Period(card.tables, Tables(alone), card)
 
-    def view(self, table: Any, *, strict: bool = False, values: str = "drawn") -> Any:
+    def view(
+        self,
+        table: Any,
+        *,
+        strict: bool = False,
+        values: str = "drawn",
+        key: str | os.PathLike[str] | None = None,
+        passphrase: str | None = None,
+    ) -> Any:
         """Maps records into the space of a release, without noise.
 
         Models of a release need viewed records if :attr:`needs_view` is true. The view is NOT private. Models of
-        a release with ``values="encoded"`` need a view with the same ``values``.
+        a release with ``values="encoded"`` need a view with the same ``values``. A release with a secret key is viewed by
+        this `key`.
         """
         arrow, back = take(table)
-        viewed = self._native.view(arrow, strict, values)
+        viewed = self._native.view(arrow, strict, values, _key(key, passphrase))
         tell(viewed.clipped)
         return back(viewed.table)
 

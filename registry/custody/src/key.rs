@@ -6,11 +6,13 @@
 //! [`ShippedDesign::to_json`](crate::ShippedDesign::to_json) checks and saves. A secret is loaded together
 //! with the design of its release, because the mechanism of that design interprets the secret.
 
-use crate::{Error, Result, encrypted, sealed};
+use crate::{Error, Existing, NewFile, Readable, Result, check_private, encrypted, sealed};
 use scumble_core::text::hexadecimal;
 use scumble_core::{Designed, Key, Secret, Table};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::Path;
 
 const FORMAT: &str = "scumble-key-3";
 
@@ -77,4 +79,23 @@ pub fn load(text: &str, passphrase: &str, mechanism: &Designed, source: &str) ->
     let state: Value = serde_json::from_slice(&secret).map_err(|problem| wrong(sealed::sentence(problem)))?;
     let secret = Secret::from_state(&state, mechanism);
     secret.map(Key::Secret).map_err(|problem| wrong(sealed::sentence(problem)))
+}
+
+/// Views `records` with the secret key in `file`. A key that counts the records it has mapped is saved before
+/// the mapped records are returned.
+///
+/// # Errors
+/// Same errors as [`load`] and [`Key::view`]. [`Error::Readable`] if others may read the file; [`Error::Io`]
+/// if it cannot be read or written.
+pub fn view(file: &Path, passphrase: &str, mechanism: &Designed, records: &Table) -> Result<Table> {
+    check_private(file)?;
+    let text = fs::read_to_string(file).map_err(|source| Error::Io { file: file.into(), source })?;
+    let key = load(&text, passphrase, mechanism, &file.display().to_string())?;
+    let before = digest(&key)?;
+    let viewed = key.view(records)?;
+    if digest(&key)? != before {
+        let saved = save(&key, passphrase)?.unwrap_or_default();
+        NewFile::create(file, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
+    }
+    Ok(viewed)
 }

@@ -8,8 +8,8 @@ use super::reading::Reading;
 use super::release::{ValuesArgument, go_on, length_of, stop_when_interrupted};
 use super::{Failure, complain, print_json, progress_bar, refuse_overlaps, tell_clipped};
 use crate::core::{Designed, LocalMechanism, Registry};
-use crate::custody::{Existing, NewFile, Readable, ShippedDesign, check_private, key as key_file};
-use crate::records::{self, Clipped, OutOfBounds, Reader, stream};
+use crate::custody::{ShippedDesign, key as key_file};
+use crate::records::{Clipped, OutOfBounds, Reader, stream};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -123,18 +123,8 @@ fn view_table(
     key: &Path,
     output: &mut Output,
 ) -> Result<(u64, Vec<Clipped>), Failure> {
-    check_private(key)?;
     let loaded = reader(arguments, design)?.read_all()?;
-    let text =
-        std::fs::read_to_string(key).map_err(|source| records::Error::Io { file: key.into(), source })?;
-    let passphrase = arguments.passphrase.read()?;
-    let secret = key_file::load(&text, &passphrase, design.mechanism(), &key.display().to_string())?;
-    let before = key_file::digest(&secret)?;
-    let viewed = secret.view(&loaded.table)?;
-    if key_file::digest(&secret)? != before {
-        let saved = key_file::save(&secret, &passphrase)?.unwrap_or_default();
-        NewFile::create(key, Existing::Replace, Readable::ByOwner)?.finish(saved.as_bytes())?;
-    }
+    let viewed = key_file::view(key, &arguments.passphrase.read()?, design.mechanism(), &loaded.table)?;
     let layout = stream::layout(&viewed, design.mechanism().domain());
     let decoder = design.decoder_of(&layout)?.with_values(arguments.values.into());
     stream::write(&viewed, &decoder, output.writer(&decoder)?)?;
