@@ -15,6 +15,7 @@ use scumble::records::OutOfBounds;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,9 @@ struct Options {
     #[serde(default)]
     release_alone: bool,
     seed: Option<u64>,
+    /// File of finished trials.
+    cells: Option<PathBuf>,
+    jobs: Option<usize>,
 }
 
 /// ε as a number or as text, because JSON has no infinity.
@@ -94,17 +98,40 @@ pub(crate) fn compare(
         let learning = task.and_then(|task| task.parse().ok());
         let data = DataSet::loaded(name, target, &columns, loaded)?;
         let data = DataSet { schema: schema.place(), learning, ..data };
+        let (cells, jobs) = (options.cells.clone(), options.jobs);
         let comparison = options.comparison(data)?;
-        let (total, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        let tell = || {
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(progress) = &progress {
-                // A failing progress bar must not abort the comparison.
-                let _ = Python::attach(|py| progress.call1(py, (done, total.load(Ordering::Relaxed))));
-            }
-        };
-        let outcome = comparison.run(|trials| total.store(trials, Ordering::Relaxed), tell)?;
+        let outcome = run(&comparison, cells.as_deref(), jobs, progress.as_ref())?;
         Ok(Comparison { comparison, outcome, call, made, took: start.elapsed() })
+    })
+}
+
+/// Runs a comparison on `jobs` threads, or on one per core. Finished trials are kept in the file `cells`, if one
+/// is given, and taken from it.
+pub(crate) fn run(
+    comparison: &Compared,
+    cells: Option<&Path>,
+    jobs: Option<usize>,
+    progress: Option<&Py<PyAny>>,
+) -> Result<Outcome, Failed> {
+    let (total, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let on_start = |trials| total.store(trials, Ordering::Relaxed);
+    let tell = || {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(progress) = progress {
+            // A failing progress bar must not abort the comparison.
+            let _ = Python::attach(|py| progress.call1(py, (done, total.load(Ordering::Relaxed))));
+        }
+    };
+    let run = || match cells {
+        Some(cells) => comparison.resume(cells, on_start, tell),
+        None => comparison.run(on_start, tell),
+    };
+    Ok(match jobs {
+        None => run()?,
+        Some(jobs) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+            pool.map_err(|error| Failed::input(format!("jobs: {error}")))?.install(run)?
+        }
     })
 }
 

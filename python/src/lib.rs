@@ -14,6 +14,7 @@ mod predict;
 mod random;
 mod registry;
 mod schema;
+mod suite;
 mod tables;
 mod ticket;
 
@@ -39,6 +40,8 @@ mod _native {
     use super::registry::{account, audit, audit_design, describe, names, run_command};
     #[pymodule_export]
     use super::schema::draft;
+    #[pymodule_export]
+    use super::suite::{suite, suite_tasks};
     #[pymodule_export]
     use super::tables::{check_tables, estimate_tables};
     #[pymodule_export]

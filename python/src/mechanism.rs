@@ -362,24 +362,32 @@ impl Local {
     }
 }
 
-/// Noise of a release of this `layout` in blocks: those of the features, then that of the target. The target is
+/// Noise of a release of this `layout` in blocks, which describe the features and then the target. The target is
 /// released in the clear if no block is left for it.
-fn noise(mut features: Vec<NoiseDistribution>, layout: &Layout) -> std::result::Result<Noise, String> {
-    let target = layout.target.width();
-    let described =
-        |blocks: &[NoiseDistribution]| -> usize { blocks.iter().map(NoiseDistribution::width).sum() };
-    let missing = (layout.columns.len() + target).saturating_sub(described(&features));
-    if missing == target && target > 0 {
-        features.push(NoiseDistribution::Exact { width: target });
+fn noise(blocks: Vec<NoiseDistribution>, layout: &Layout) -> std::result::Result<Noise, String> {
+    let (columns, target) = (layout.columns.len(), layout.target.width());
+    let (mut features, mut rest, mut at) = (vec![], vec![], 0);
+    for block in blocks {
+        let own = columns.saturating_sub(at).min(block.width());
+        at += block.width();
+        match own {
+            0 => rest.push(block),
+            own if own == block.width() => features.push(block),
+            own => {
+                features.push(block.part(0..own));
+                rest.push(block.part(own..block.width()));
+            }
+        }
     }
-    let last = if target == 0 { None } else { features.pop_if(|last| last.width() == target) };
-    let target = last.unwrap_or(NoiseDistribution::Exact { width: 0 });
-    match described(&features) == layout.columns.len() && target.width() == layout.target.width() {
-        true => Ok(Noise { features, target }),
-        false => Err(format!(
-            "noise() must describe {} released features, and then {} coordinates of the target in one block",
-            layout.columns.len(),
-            layout.target.width()
+    if rest.is_empty() {
+        rest.push(NoiseDistribution::Exact { width: target });
+    }
+    let described: usize = features.iter().map(NoiseDistribution::width).sum();
+    match (&rest[..], described == columns) {
+        ([own], true) if own.width() == target => Ok(Noise { features, target: own.clone() }),
+        _ => Err(format!(
+            "noise() must describe {columns} released features, and then {target} coordinates of the target in \
+             one block"
         )),
     }
 }

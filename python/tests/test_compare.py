@@ -1,5 +1,6 @@
 """Tests of comparisons: the numbers of the command, and a page for a notebook."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -144,3 +145,34 @@ def test_without_evidence_there_is_no_best_mechanism():
     comparison = scumble.compare(frame, schema={"x": (0, 1), "y": ["a", "b"]}, target="y", epsilon=1, trials=3, mechanisms="direct")
     with pytest.raises(scumble.InvalidInput, match="no evidence at epsilon 1: direct with"):
         comparison.best(epsilon=1)
+
+
+def test_a_stopped_comparison_resumes(tmp_path):
+    asked = {"schema": GROUPS, "target": "ill", "mechanisms": "direct", "epsilon": 4, "trials": 4, "jobs": 1}
+    one = scumble.compare(two_groups(300), cells=tmp_path / "cells.jsonl", **asked)
+    kept = (tmp_path / "cells.jsonl").read_text(encoding="utf-8")
+    again = scumble.compare(two_groups(300), cells=tmp_path / "cells.jsonl", **asked)
+    assert len(kept.splitlines()) >= 4 and (tmp_path / "cells.jsonl").read_text(encoding="utf-8") == kept
+    scores = [[row["scores"] for row in of.rows] for of in (one, again)]
+    assert scores[0] == scores[1]
+
+
+def test_the_suite_has_a_row_of_a_mechanism_in_python(tmp_path):
+    class HonestNoise(scumble.LocalMechanism):
+        """Features without noise, which claims nothing."""
+
+        def claims(self):
+            return []
+
+        def perturb(self, points, random):
+            return points
+
+        def noise(self):
+            return [scumble.plugins.exact(self.domain.width)]
+
+    results = scumble.suite("iris", mechanisms=[HonestNoise, "direct"], trials=2, output=tmp_path / "results")
+    assert "honest-noise" in json.dumps(results.to_json()) and "direct" in str(results)
+    assert json.loads((tmp_path / "results" / "suite.json").read_text(encoding="utf-8")) == results.to_json()
+    assert "iris" in scumble.suite_tasks() and "<html" in results.html
+    with pytest.raises(scumble.InvalidInput, match='there is no task "irs"'):
+        scumble.suite("irs")

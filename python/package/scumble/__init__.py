@@ -22,6 +22,7 @@ from ._ledger import Ledger
 from ._model import Model
 from ._native import Ticket
 from ._noisy_tables import Tables
+from ._suite import SuiteResults, suite, suite_tasks
 from ._tables import take as _take
 from .plugins import Claim, CuratorMechanism, LocalMechanism, Mechanism, register
 
@@ -45,6 +46,7 @@ __all__ = [
     "Part",
     "Period",
     "PrivacyWarning",
+    "SuiteResults",
     "Tables",
     "Ticket",
     "UnknownName",
@@ -57,6 +59,8 @@ __all__ = [
     "draft_schema",
     "mechanisms",
     "register",
+    "suite",
+    "suite_tasks",
 ]
 
 

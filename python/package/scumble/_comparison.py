@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Union
 
@@ -16,7 +18,7 @@ from ._tables import take
 from .plugins import Mechanism, named
 
 
-def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
+def progress_bar(wanted: bool | None) -> Callable[[int, int], None] | None:
     """Progress bar: tqdm's if it is installed, else a line on stderr."""
     if wanted is False or (wanted is None and not sys.stderr.isatty() and "ipykernel" not in sys.modules):
         return None
@@ -30,13 +32,15 @@ def _bar(wanted: bool | None) -> Callable[[int, int], None] | None:
 
         return line
     bars: list[Any] = []
+    lock = threading.Lock()  # trials finish on several threads
 
     def tell(done: int, total: int) -> None:
-        if not bars:
-            bars.append(tqdm(total=total, desc="comparing", unit="trial"))
-        bars[0].update()
-        if done == total:
-            bars[0].close()
+        with lock:
+            if not bars:
+                bars.append(tqdm(total=total, desc="comparing", unit="trial"))
+            bars[0].update()
+            if bars[0].n >= total:
+                bars.pop().close()
 
     return tell
 
@@ -248,6 +252,8 @@ def compare(
     release_alone: bool = False,
     seed: int | None = None,
     name: str = "the table",
+    cells: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
     progress: bool | None = None,
 ) -> Comparison:
     """Compares mechanisms on the records of a table, as ``scumble compare`` does.
@@ -290,6 +296,10 @@ def compare(
         Seed of splits and noise.
     name : str
         Title of the comparison.
+    cells : path, optional
+        File that keeps finished trials, as ``scumble compare --cells``: a stopped comparison resumes from it.
+    jobs : int, optional
+        Number of threads; by default one per core.
     progress : bool, optional
         Show a progress bar; by default on a terminal and in a notebook.
 
@@ -313,11 +323,13 @@ def compare(
         "shuffler": shuffler,
         "release_alone": release_alone,
         "seed": _seed(seed),
+        "cells": None if cells is None else os.fspath(cells),
+        "jobs": jobs,
     }
-    said = {key: value for key, value in options.items() if value not in (None, False, [])}
+    said = {key: value for key, value in options.items() if value not in (None, False, []) and key not in ("cells", "jobs")}
     call = ", ".join([f"schema=…, target={target!r}", *(f"{key}={value!r}" for key, value in said.items())])
     arrow, _ = take(table)
     native = _native.compare(
-        arrow, given(schema), target, task, name, json.dumps(options), f"scumble.compare({name}, {call})", _bar(progress)
+        arrow, given(schema), target, task, name, json.dumps(options), f"scumble.compare({name}, {call})", progress_bar(progress)
     )
     return Comparison(native, schema)

@@ -2,7 +2,7 @@
 
 use super::running::{Running, command_line};
 use super::{Failure, complain, new_file, print, print_json};
-use crate::compare::{Candidate, Comparison};
+use crate::compare::Comparison;
 use crate::core::Registry;
 use crate::custody::NewFile;
 use crate::suite::{Form, Missing, Results, Task, task, tasks};
@@ -118,19 +118,9 @@ fn run(
     arguments: &SuiteArguments,
     places: Option<&Places>,
 ) -> Result<(Comparison, crate::compare::Outcome), Failure> {
-    let mut comparison = task.comparison(registry, form)?;
+    let mut comparison = task.comparison(registry, form, &arguments.mechanism)?;
     comparison.seed = arguments.seed;
     comparison.trials = arguments.trials.unwrap_or(comparison.trials);
-    if !arguments.mechanism.is_empty() {
-        comparison
-            .candidates
-            .retain(|candidate| arguments.mechanism.iter().any(|name| name == candidate.plugin.name));
-        for name in &arguments.mechanism {
-            if !comparison.candidates.iter().any(|candidate| candidate.plugin.name == name) {
-                comparison.candidates.push(Candidate::new(*registry.get(name)?));
-            }
-        }
-    }
     let store = places.map(|places| places.cells(task));
     let running = Running { what: task.name, store: store.as_deref(), jobs: arguments.jobs };
     let outcome = running.run(&comparison)??;

@@ -8,7 +8,7 @@
 //! let registry = scumble_core::Registry::installed()?;
 //! assert_eq!(tasks().len(), 12);
 //! let iris = task("iris")?;
-//! let mut comparison = iris.comparison(&registry, Form::Quick)?;
+//! let mut comparison = iris.comparison(&registry, Form::Quick, &[])?;
 //! comparison.trials = 2; // a table needs ten
 //! comparison.candidates.retain(|candidate| candidate.plugin.name == "private-logistic");
 //! let outcome = comparison.run(|_| (), || ())?;

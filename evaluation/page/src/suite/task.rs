@@ -1,6 +1,6 @@
 //! The tasks. Each is an experiment in its own file.
 
-use scumble_comparison::{Comparison, Error, Experiment, Result};
+use scumble_comparison::{Candidate, Comparison, Error, Experiment, Result};
 use scumble_core::{Registry, nearest_name};
 use serde::Serialize;
 use std::path::Path;
@@ -80,12 +80,12 @@ impl Task {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// The comparison, with its data loaded.
+    /// The comparison of these `mechanisms`, or of the task's own if none is named, with its data loaded.
     ///
     /// # Errors
     /// [`Error::File`] if the data set is not in the folder that the environment variable `SCUMBLE_DATA`
-    /// names.
-    pub fn comparison(&self, registry: &Registry, form: Form) -> Result<Comparison> {
+    /// names. [`Error::Core`] if there is no mechanism of a name.
+    pub fn comparison(&self, registry: &Registry, form: Form, mechanisms: &[String]) -> Result<Comparison> {
         let file = format!("{}.toml", self.name);
         let experiment = Experiment::from_toml(self.text, Path::new(&file))?;
         let candidates = experiment.candidates(registry)?;
@@ -94,6 +94,17 @@ impl Task {
             comparison.trials = comparison.trials.min(Form::TRIALS);
             comparison.splitting.most_train = Some(Form::TRAIN);
             comparison.splitting.most_test = Some(Form::TEST);
+        }
+        if !mechanisms.is_empty() {
+            let own = std::mem::take(&mut comparison.candidates);
+            let is_named =
+                |candidate: &Candidate| mechanisms.iter().any(|name| name == candidate.plugin.name);
+            comparison.candidates = own.into_iter().filter(is_named).collect();
+            for name in mechanisms {
+                if !comparison.candidates.iter().any(|candidate| candidate.plugin.name == name) {
+                    comparison.candidates.push(Candidate::new(*registry.get(name)?));
+                }
+            }
         }
         Ok(comparison)
     }
