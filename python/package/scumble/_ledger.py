@@ -184,5 +184,8 @@ class Ledger:
         """All accounts in ε and δ, each with its charges, spent and left."""
         return json.loads(self._native.accounts())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ledger, (self.path,), {"_group": self._group}
+
     def __repr__(self) -> str:
         return f"scumble.Ledger({self.path!r})"

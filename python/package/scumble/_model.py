@@ -37,13 +37,16 @@ class Model:
     """
 
     def __init__(self, released: Any, design: Design) -> None:
-        self._take(_native.Model.of_table(design._native, take(released)[0]))
+        table = take(released)[0]
+        self._take(_native.Model.of_table(design._native, table))
+        self._source: tuple[Any, Design] | None = (table, design)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], design: Design) -> Model:
         """Reads a model that ``scumble release`` wrote by this design, as CSV or Parquet."""
         model = cls.__new__(cls)
         model._take(_native.Model.read(design._native, os.fspath(path)))
+        model._source = None
         return model
 
     def _take(self, native: _native.Model) -> None:
@@ -112,6 +115,11 @@ class Model:
         predicted = self._native.predict(take(table)[0], has_probabilities, strict)
         tell(predicted.clipped, above=4)
         return _arrays(predicted.table)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._source is None:
+            raise TypeError("a model of a file cannot be pickled; read the file again with Model.read")
+        return Model, self._source
 
     def __repr__(self) -> str:
         return f"<scumble.Model of {self.target!r}>"

@@ -1,4 +1,4 @@
-"""Releases in scikit-learn pipelines, and noise-aware estimators."""
+"""Releases in scikit-learn pipelines, private estimators, and noise-aware estimators."""
 
 from __future__ import annotations
 
@@ -12,10 +12,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _native
 from ._design import Card, Design
 from ._errors import InvalidInput, NotAdmitted
+from ._estimators import PrivateAdditiveClassifier, PrivateAdditiveRegressor, PrivateLogisticRegression, PrivateRidge
 from ._tables import take
 from .engines import admit, path_of, release_part, released_columns
 
-__all__ = ["NoiseAwareLogisticRegression", "NoiseAwareRidge", "Release", "label_flip", "noise_covariance"]
+__all__ = [
+    "NoiseAwareLogisticRegression",
+    "NoiseAwareRidge",
+    "PrivateAdditiveClassifier",
+    "PrivateAdditiveRegressor",
+    "PrivateLogisticRegression",
+    "PrivateRidge",
+    "Release",
+    "label_flip",
+    "noise_covariance",
+]
 
 
 class Release(TransformerMixin, BaseEstimator):
