@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+import json as _json
+from typing import Any as _Any
 
 from . import _native
 from ._comparison import Comparison, compare
@@ -22,9 +22,13 @@ from ._ledger import Ledger
 from ._model import Model
 from ._native import Ticket
 from ._noisy_tables import Tables
+from ._schemas import Draft
 from ._suite import SuiteResults, suite, suite_tasks
 from ._tables import take as _take
+from ._typing import Table as _Table
 from .plugins import Claim, CuratorMechanism, LocalMechanism, Mechanism, register
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Card",
@@ -33,6 +37,7 @@ __all__ = [
     "Comparison",
     "CuratorMechanism",
     "Design",
+    "Draft",
     "Estimates",
     "Findings",
     "InvalidInput",
@@ -69,7 +74,7 @@ def mechanisms() -> list[str]:
     return _native.names()
 
 
-def describe(name: str) -> dict[str, Any]:
+def describe(name: str) -> dict[str, _Any]:
     """Describes a mechanism.
 
     Parameters
@@ -87,7 +92,7 @@ def describe(name: str) -> dict[str, Any]:
     UnknownName
         If no mechanism has this name.
     """
-    return json.loads(_native.describe(name))
+    return _json.loads(_native.describe(name))
 
 
 def audit(mechanism: str | type[Mechanism], *, quick: bool = True, seed: int | None = None) -> Findings:
@@ -107,10 +112,10 @@ def audit(mechanism: str | type[Mechanism], *, quick: bool = True, seed: int | N
     Findings
         List with a dict for each claim, with its audited lower bound.
     """
-    return Findings(json.loads(_native.audit(mechanism, quick, _seed(seed))))
+    return Findings(_json.loads(_native.audit(mechanism, quick, _seed(seed))))
 
 
-def account(what: str, *parts: str, **numbers: Any) -> dict[str, Any]:
+def account(what: str, *parts: str, **numbers: _Any) -> dict[str, _Any]:
     """Privacy accounting, as ``scumble account`` does it.
 
     Parameters
@@ -134,10 +139,10 @@ def account(what: str, *parts: str, **numbers: Any) -> dict[str, Any]:
     words = [what.replace("_", "-"), *parts]
     for name, value in numbers.items():
         words += ["--" + name.replace("_", "-"), str(value)]
-    return json.loads(_native.account(words))
+    return _json.loads(_native.account(words))
 
 
-def draft_schema(table: Any) -> str:
+def draft_schema(table: _Table) -> Draft:
     """Drafts a schema from records, for review.
 
     The bounds and levels of the draft are those of the data. Replace them by public knowledge before a design.
@@ -149,7 +154,7 @@ def draft_schema(table: Any) -> str:
 
     Returns
     -------
-    str
-        The draft as TOML.
+    Draft
+        The draft as TOML text. :func:`compare` takes it as `schema`; :func:`design` does with a warning.
     """
-    return _native.draft(_take(table)[0])
+    return Draft(_native.draft(_take(table)[0]))

@@ -13,8 +13,9 @@ from typing import Any, Callable, Iterable, Mapping, Union
 from . import _native
 from ._design import Design, _seed, design
 from ._errors import InvalidInput
-from ._schemas import given
+from ._schemas import given, plain
 from ._tables import take
+from ._typing import Protect, Schema, Table, Task, Trust
 from .plugins import Mechanism, named
 
 
@@ -63,7 +64,7 @@ class Comparison:
     comparison keeps all results, but not the records.
     """
 
-    def __init__(self, native: _native.Comparison, schema: Any) -> None:
+    def __init__(self, native: _native.Comparison, schema: Schema) -> None:
         self._native: _native.Comparison | None = native
         self._schema = schema
         self._texts: dict[str, Any] = {}
@@ -104,7 +105,7 @@ class Comparison:
     to_pandas = to_frame
 
     def best(
-        self, *, epsilon: float, protect: str = "record", trust: str = "nobody", volunteers: Any = None
+        self, *, epsilon: float, protect: Protect = "record", trust: Trust = "nobody", volunteers: Table | None = None
     ) -> Design:
         """Design of the recommended mechanism.
 
@@ -140,7 +141,7 @@ class Comparison:
             )
         return self.design(choice["row"], volunteers=volunteers)
 
-    def design(self, row: int | Mapping[str, Any], *, volunteers: Any = None) -> Design:
+    def design(self, row: int | Mapping[str, Any], *, volunteers: Table | None = None) -> Design:
         """Design of a row.
 
         Parameters
@@ -233,20 +234,20 @@ def _with_parameters(
 
 
 def compare(
-    table: Any,
+    table: Table,
     *,
-    schema: Any,
+    schema: Schema,
     target: str,
     mechanisms: _Mechanism | Iterable[_Mechanism] | Mapping[_Mechanism, Mapping[str, Any]] | None = None,
     epsilon: float | Iterable[float] | None = None,
     delta: float | None = None,
     trials: int | None = None,
-    task: str | None = None,
+    task: Task | None = None,
     metrics: str | Iterable[str] | None = None,
     test_share: float | None = None,
     volunteers: float | None = None,
     unlabelled: bool = False,
-    protect: str | None = None,
+    protect: Protect | None = None,
     label_share: float | None = None,
     shuffler: bool = False,
     release_alone: bool = False,
@@ -262,8 +263,8 @@ def compare(
     ----------
     table : table
         Records as a pandas, Polars or pyarrow table, or an object with ``__arrow_c_stream__``.
-    schema : dict or path
-        Public knowledge about the columns, as in :func:`scumble.design`.
+    schema : dict, path or Draft
+        Public knowledge about the columns, as in :func:`scumble.design`. A draft needs no review here.
     target : str
         Column to learn.
     mechanisms : str, type, iterable of them, or dict, optional
@@ -308,7 +309,7 @@ def compare(
     Comparison
         Scores, worth and guarantees. Omitted options have the defaults of the command.
     """
-    epsilons = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
+    epsilons = epsilon if epsilon is None or isinstance(epsilon, Iterable) else [epsilon]
     options = {
         "mechanisms": _with_parameters(mechanisms),
         "epsilon": None if epsilons is None else [float(e) if abs(float(e)) != float("inf") else "inf" for e in epsilons],
@@ -330,6 +331,13 @@ def compare(
     call = ", ".join([f"schema=…, target={target!r}", *(f"{key}={value!r}" for key, value in said.items())])
     arrow, _ = take(table)
     native = _native.compare(
-        arrow, given(schema), target, task, name, json.dumps(options), f"scumble.compare({name}, {call})", progress_bar(progress)
+        arrow,
+        given(schema),
+        target,
+        task,
+        name,
+        json.dumps(options, default=plain),
+        f"scumble.compare({name}, {call})",
+        progress_bar(progress),
     )
     return Comparison(native, schema)

@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from . import _native
 from ._errors import InvalidInput, PrivacyWarning
@@ -18,9 +18,10 @@ from ._estimates import Estimates
 from ._findings import Findings
 from ._html import terms
 from ._noisy_tables import Tables
-from ._schemas import given
+from ._schemas import Draft, given, plain
 from ._tables import take
 from ._native import Ticket
+from ._typing import FilePath, Frame, LedgerPath, Protect, Schema, Table, Task, TicketPath, Values, VolunteersAre
 from .plugins import Mechanism, classes_of, named, register
 
 
@@ -194,18 +195,50 @@ class Design:
         """The same as :attr:`card`, for programs."""
         return json.loads(self._native.guarantee())
 
+    @overload
     def release(
         self,
-        table: Any,
+        table: Frame,
         *,
-        ticket: Any = None,
+        ticket: TicketPath | None = None,
         id: str | None = None,
         seed: int | None = None,
-        ledger: Any = None,
+        ledger: LedgerPath | None = None,
         dataset: str | None = None,
         strict: bool = False,
-        values: str = "settled",
-        key: str | os.PathLike[str] | None = None,
+        values: Values = "settled",
+        key: FilePath | None = None,
+        passphrase: str | None = None,
+    ) -> Frame: ...
+
+    @overload
+    def release(
+        self,
+        table: Table,
+        *,
+        ticket: TicketPath | None = None,
+        id: str | None = None,
+        seed: int | None = None,
+        ledger: LedgerPath | None = None,
+        dataset: str | None = None,
+        strict: bool = False,
+        values: Values = "settled",
+        key: FilePath | None = None,
+        passphrase: str | None = None,
+    ) -> Any: ...
+
+    def release(
+        self,
+        table: Table,
+        *,
+        ticket: TicketPath | None = None,
+        id: str | None = None,
+        seed: int | None = None,
+        ledger: LedgerPath | None = None,
+        dataset: str | None = None,
+        strict: bool = False,
+        values: Values = "settled",
+        key: FilePath | None = None,
         passphrase: str | None = None,
     ) -> Any:
         """Releases the records of a table.
@@ -241,7 +274,7 @@ class Design:
         table
             Released table of the same kind as `table`. If the design releases a model, the table holds it, and
             :class:`scumble.Model` predicts by it. If the design releases noisy tables, they are a
-            :class:`scumble.Tables`.
+            :class:`scumble.Tables`, and a type checker takes them from the card of :meth:`release_with_card`.
 
         Raises
         ------
@@ -254,18 +287,50 @@ class Design:
         """
         return self._release(table, ticket, id, seed, ledger, dataset, strict, values, _key(key, passphrase))[0]
 
+    @overload
     def release_with_card(
         self,
-        table: Any,
+        table: Frame,
         *,
-        ticket: Any = None,
+        ticket: TicketPath | None = None,
         id: str | None = None,
         seed: int | None = None,
-        ledger: Any = None,
+        ledger: LedgerPath | None = None,
         dataset: str | None = None,
         strict: bool = False,
-        values: str = "settled",
-        key: str | os.PathLike[str] | None = None,
+        values: Values = "settled",
+        key: FilePath | None = None,
+        passphrase: str | None = None,
+    ) -> tuple[Frame, Card]: ...
+
+    @overload
+    def release_with_card(
+        self,
+        table: Table,
+        *,
+        ticket: TicketPath | None = None,
+        id: str | None = None,
+        seed: int | None = None,
+        ledger: LedgerPath | None = None,
+        dataset: str | None = None,
+        strict: bool = False,
+        values: Values = "settled",
+        key: FilePath | None = None,
+        passphrase: str | None = None,
+    ) -> tuple[Any, Card]: ...
+
+    def release_with_card(
+        self,
+        table: Table,
+        *,
+        ticket: TicketPath | None = None,
+        id: str | None = None,
+        seed: int | None = None,
+        ledger: LedgerPath | None = None,
+        dataset: str | None = None,
+        strict: bool = False,
+        values: Values = "settled",
+        key: FilePath | None = None,
         passphrase: str | None = None,
     ) -> tuple[Any, Card]:
         """Releases as :meth:`release` does, and returns the card of this release too."""
@@ -274,13 +339,13 @@ class Design:
     def _release(
         self,
         table: Any,
-        ticket: Any,
+        ticket: TicketPath | None,
         id: str | None,
         seed: int | None,
-        ledger: Any,
+        ledger: LedgerPath | None,
         dataset: str | None,
         strict: bool,
-        values: str,
+        values: Values,
         key: tuple[str, str] | None = None,
     ) -> tuple[Any, Card]:
         arrow, back = take(table)
@@ -305,13 +370,13 @@ class Design:
 
     def release_period(
         self,
-        table: Any,
+        table: Table,
         period: int,
         state: str | os.PathLike[str],
         *,
         passphrase: str | None = None,
         seed: int | None = None,
-        ledger: Any = None,
+        ledger: LedgerPath | None = None,
         dataset: str | None = None,
         strict: bool = False,
     ) -> Period:
@@ -356,13 +421,35 @@ class Design:
         card.tables = Tables(str(released.tables))
         return Period(card.tables, Tables(alone), card)
 
+    @overload
     def view(
         self,
-        table: Any,
+        table: Frame,
         *,
         strict: bool = False,
-        values: str = "drawn",
-        key: str | os.PathLike[str] | None = None,
+        values: Values = "drawn",
+        key: FilePath | None = None,
+        passphrase: str | None = None,
+    ) -> Frame: ...
+
+    @overload
+    def view(
+        self,
+        table: Table,
+        *,
+        strict: bool = False,
+        values: Values = "drawn",
+        key: FilePath | None = None,
+        passphrase: str | None = None,
+    ) -> Any: ...
+
+    def view(
+        self,
+        table: Table,
+        *,
+        strict: bool = False,
+        values: Values = "drawn",
+        key: FilePath | None = None,
         passphrase: str | None = None,
     ) -> Any:
         """Maps records into the space of a release, without noise.
@@ -376,7 +463,13 @@ class Design:
         tell(viewed.clipped)
         return back(viewed.table)
 
-    def collect(self, reports: Any, *, records: int | None = None, seed: int | None = None) -> Any:
+    @overload
+    def collect(self, reports: Frame, *, records: int | None = None, seed: int | None = None) -> Frame: ...
+
+    @overload
+    def collect(self, reports: Table, *, records: int | None = None, seed: int | None = None) -> Any: ...
+
+    def collect(self, reports: Table, *, records: int | None = None, seed: int | None = None) -> Any:
         """Draws records from the reports of many people: post-processing."""
         arrow, back = take(reports)
         return back(self._native.collect(arrow, records, _seed(seed)).table)
@@ -501,18 +594,18 @@ class Part:
 def design(
     mechanism: str | type[Mechanism] | Sequence[Part],
     *,
-    schema: Any,
+    schema: Schema,
     epsilon: float,
     delta: float = 0.0,
     target: str | None = None,
-    task: str | None = None,
-    task_matrix: Any = None,
+    task: Task | None = None,
+    task_matrix: Table | list[Any] | None = None,
     task_weight: Sequence[float] | None = None,
-    protect: str | None = None,
+    protect: Protect | None = None,
     label_share: float | None = None,
     people: int | None = None,
-    volunteers: Any = None,
-    volunteers_are: str | None = None,
+    volunteers: Table | None = None,
+    volunteers_are: VolunteersAre | None = None,
     shuffled: int | None = None,
     shuffled_delta: float | None = None,
     **parameters: Any,
@@ -524,9 +617,11 @@ def design(
     mechanism : str, type or list of Part
         Name of the mechanism, as :func:`mechanisms` lists it, or the class of a mechanism in Python. A list of
         :class:`Part` releases columns by several mechanisms, which share ε by their numbers of columns.
-    schema : dict or path
+    schema : dict, path or Draft
         Public knowledge about the columns, such as
-        ``{"age": (0, 100), "children": range(0, 21), "smokes": ["no", "yes"]}``, or the path of a schema file.
+        ``{"age": (0, 100), "children": range(0, 21), "smokes": ["no", "yes"]}``, or the path of a schema file. Bounds may
+        be numbers, dates, or scalars of numpy and pandas. Levels may also be an array, a ``pandas.CategoricalDtype`` or
+        a ``polars.Enum``.
     epsilon : float
         ε in nats.
     delta : float
@@ -571,7 +666,9 @@ def design(
     Warns
     -----
     PrivacyWarning
-        If the design protects little or nothing.
+        If the design protects little or nothing, or the schema is a draft.
+    UserWarning
+        If a list of two numbers, which are levels, may be meant as bounds.
     """
     if (shuffled is None) != (shuffled_delta is None):
         raise InvalidInput("shuffled and shuffled_delta must be given together")
@@ -586,7 +683,7 @@ def design(
     else:
         parts = [part._given() for part in mechanism]
     native = _native.design(
-        json.dumps(parts),
+        json.dumps(parts, default=plain),
         given(schema),
         target,
         task,
@@ -600,6 +697,17 @@ def design(
         None if shuffled is None or shuffled_delta is None else (shuffled, shuffled_delta),
         [(weight, take(matrix)[0]) for weight, matrix in zip(weights, matrices)],
     )
+    if isinstance(schema, Draft) and schema.is_of_data:
+        warnings.warn(
+            "schema: it is a draft, and its bounds and levels come from the data, so that the design has no guarantee for "
+            "them; enter what is publicly known of the columns, and delete `draft = true`",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+    taken = {column for part in parts for column in part["columns"]} | ({target} if label_share is not None else set())
+    unreleased = [repr(column) for column in native.columns if column not in taken] if len(taken) else []
+    if unreleased and not isinstance(mechanism, (str, type)):
+        warnings.warn(f"not released, because no part takes them: {', '.join(unreleased)}", UserWarning, stacklevel=2)
     for warning in native.warnings(people):
         warnings.warn(warning, PrivacyWarning, stacklevel=2)
     return Design(native)

@@ -12,6 +12,12 @@ class NotApplicable(InvalidInput):
 class InvalidRecords(InvalidInput):
     """A value that does not fit its column. In an engine, the message does not contain the value."""
 
+    def __str__(self) -> str:
+        text = super().__str__()
+        if ': "" is not ' not in text:
+            return text
+        return text + '; for missing cells, give the column a public value in the schema, as missing=... in its dict'
+
 
 class Overdrawn(InvalidInput):
     """A charge that exceeds an account of the ledger."""

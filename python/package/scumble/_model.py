@@ -9,6 +9,7 @@ from . import _native
 from ._design import Design, tell
 from ._errors import InvalidInput
 from ._tables import take
+from ._typing import Table
 
 
 def _arrays(table: Any) -> list[Any]:
@@ -36,7 +37,7 @@ class Model:
         Classes, if the target is a category.
     """
 
-    def __init__(self, released: Any, design: Design) -> None:
+    def __init__(self, released: Table, design: Design) -> None:
         table = take(released)[0]
         self._take(_native.Model.of_table(design._native, table))
         self._source: tuple[Any, Design] | None = (table, design)
@@ -73,7 +74,7 @@ class Model:
         """Column that is predicted."""
         return self._native.target
 
-    def predict(self, table: Any, *, strict: bool = False) -> Any:
+    def predict(self, table: Table, *, strict: bool = False) -> Any:
         """Predicts the target of each record.
 
         A prediction about a record in the clear is not private.
@@ -92,7 +93,7 @@ class Model:
         """
         return self._predicted(table, False, strict)[0]
 
-    def predict_proba(self, table: Any, *, strict: bool = False) -> Any:
+    def predict_proba(self, table: Table, *, strict: bool = False) -> Any:
         """Predicts the probability of each class for each record.
 
         Parameters
@@ -111,7 +112,7 @@ class Model:
 
         return numpy.column_stack(self._predicted(table, True, strict)[1:])
 
-    def _predicted(self, table: Any, has_probabilities: bool, strict: bool) -> list[Any]:
+    def _predicted(self, table: Table, has_probabilities: bool, strict: bool) -> list[Any]:
         predicted = self._native.predict(take(table)[0], has_probabilities, strict)
         tell(predicted.clipped, above=4)
         return _arrays(predicted.table)

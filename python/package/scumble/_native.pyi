@@ -1,8 +1,41 @@
-from typing import Any, Callable
+from typing import Any, Callable, final, type_check_only
 
+from typing_extensions import Self
+
+__all__ = [
+    "Comparison",
+    "Design",
+    "Ledger",
+    "Model",
+    "Random",
+    "Released",
+    "Table",
+    "Ticket",
+    "account",
+    "audit",
+    "audit_design",
+    "card_lines",
+    "check_tables",
+    "compare",
+    "conformance",
+    "describe",
+    "design",
+    "draft",
+    "estimate_tables",
+    "fit_logistic",
+    "fit_ridge",
+    "names",
+    "register",
+]
+
+#: Table of native code, a class of arro3.core.
+Table: Any
+
+@type_check_only
 class PyTable:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+@final
 class Released:
     table: PyTable
     tables: str | None
@@ -10,8 +43,9 @@ class Released:
     clipped: list[tuple[str, int, str, str]]
     repeats: list[str]
 
+@final
 class Ticket:
-    def __init__(self, path: str) -> None: ...
+    def __new__(cls, path: str) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -20,8 +54,9 @@ class Ticket:
     def forget(self) -> None: ...
     def __fspath__(self) -> str: ...
 
+@final
 class Ledger:
-    def __init__(self, path: str) -> None: ...
+    def __new__(cls, path: str) -> Self: ...
     @property
     def path(self) -> Any: ...
     def open(self, dataset: str, epsilon: float, delta: float, unit: str, target: str | None) -> bool: ...
@@ -40,6 +75,7 @@ class Ledger:
     def information(self) -> str: ...
     def accounts(self) -> str: ...
 
+@final
 class Design:
     @staticmethod
     def from_json(text: str) -> Design: ...
@@ -73,11 +109,12 @@ class Design:
         self, parts: list[str], ticket: Ticket, id: str | None, how: dict[str, Any]
     ) -> tuple[str, list[tuple[str, int, str, str]]]: ...
     def release_part(
-        self, table: Any, ticket: Ticket, name: str | None, id: str | None, how: dict[str, Any], hidden: bool
+        self, records: Any, ticket: Ticket, name: str | None, id: str | None, how: dict[str, Any], hidden: bool
     ) -> Released: ...
-    def view(self, table: Any, strict: bool, values: str, key: tuple[str, str] | None) -> Released: ...
+    def view(self, records: Any, strict: bool, values: str, key: tuple[str, str] | None) -> Released: ...
     def collect(self, reports: Any, records: int | None, seed: int | None) -> Released: ...
 
+@final
 class Model:
     @staticmethod
     def read(design: Design, path: str) -> Model: ...
@@ -90,6 +127,7 @@ class Model:
     def numbers(self) -> tuple[list[str], list[list[float]]]: ...
     def predict(self, records: Any, has_probabilities: bool, strict: bool) -> Released: ...
 
+@final
 class Random:
     @property
     def records(self) -> int: ...
@@ -101,6 +139,7 @@ class Random:
     def permutation(self, size: int) -> bytes: ...
     def randomized_response(self, truth: list[int], levels: int, epsilon: tuple[int, int]) -> bytes: ...
 
+@final
 class Comparison:
     def to_json(self) -> str: ...
     def summary(self) -> str: ...

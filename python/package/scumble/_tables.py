@@ -62,10 +62,35 @@ def _polars_like(frame: Any) -> _Back:
     return back
 
 
+def _series_like(back: _Back) -> _Back:
+    """Makes a series of a table with one column; a table of several columns stays a frame."""
+
+    def series(arrow: Any) -> Any:
+        made = back(arrow)
+        return made[made.columns[0]] if len(made.columns) == 1 else made
+
+    return series
+
+
 def _pyarrow(arrow: Any) -> Any:
     import pyarrow
 
     return pyarrow.table(arrow)
+
+
+def _plain(arrow: Any) -> Any:
+    """Pyarrow table, or without pyarrow the object of native code."""
+    try:
+        return _pyarrow(arrow)
+    except ImportError:
+        return arrow
+
+
+def _unsupported(column: str, kind: Any) -> InvalidRecords:
+    return InvalidRecords(
+        f'the table: column "{column}" holds values of the type {kind}, which are not supported; '
+        "use numbers, text, booleans or dates"
+    )
 
 
 def _arrow(frame: Any) -> Any:
@@ -80,11 +105,23 @@ def _arrow(frame: Any) -> Any:
                 pyarrow.array(column, from_pandas=True)
             except pyarrow.ArrowException:
                 # Arrow's own message has the value, which must not be in a worker's log.
-                raise InvalidRecords(
-                    f"the table: column {str(name)!r} holds values of several types, or of an unsupported type; "
-                    "supported types are numbers, text, flags and dates"
-                ) from None
+                kind = str(column.dtype)
+                if kind == "object":
+                    import pandas
+
+                    kind = f"object ({pandas.api.types.infer_dtype(column, skipna=True)})"
+                raise _unsupported(str(name), kind) from None
         raise
+
+
+def _polars_frame(frame: Any) -> Any:
+    """Frame in types that native code reads: a column without values is one of missing cells."""
+    import polars
+
+    for name, dtype in frame.schema.items():
+        if str(dtype) in ("Int128", "UInt128", "Object"):
+            raise _unsupported(name, dtype)
+    return frame.cast({name: polars.String for name, dtype in frame.schema.items() if dtype == polars.Null})
 
 
 def _is_aligned(chunk: Any) -> bool:
@@ -122,6 +159,13 @@ def aligned(table: Any) -> Any:
     return table
 
 
+def _no_table(value: Any) -> InvalidInput:
+    kind = type(value).__name__
+    return InvalidInput(
+        f"{kind} is not a table; give a table of pandas, Polars or pyarrow, or any object with __arrow_c_stream__"
+    )
+
+
 def take(table: Any) -> tuple[Any, _Back]:
     """Converts a table for native code.
 
@@ -135,16 +179,32 @@ def take(table: Any) -> tuple[Any, _Back]:
             import pyarrow
         except ImportError:
             raise InvalidInput("pandas frames need pyarrow: pip install pyarrow") from None
+        if hasattr(table, "to_frame") and hasattr(table, "index"):
+            if table.name is None:
+                raise InvalidInput("the Series has no name; give it the name of its column: series.rename(...)")
+            taken, back = take(table.to_frame())
+            return taken, _series_like(back)
+        if not hasattr(table, "columns"):
+            raise _no_table(table)
         repeated = table.columns[table.columns.duplicated()]
         if len(repeated):
             raise InvalidInput(f"the table: the column {str(repeated[0])!r} occurs twice")
         taken = aligned(_arrow(table))
         return taken, _pandas_like(table, taken)
     if _of("polars", table):
+        if hasattr(table, "to_frame"):
+            taken, back = take(table.to_frame())
+            return taken, _series_like(back)
+        if not hasattr(table, "lazy"):
+            raise _no_table(table)
         frame = table.collect() if hasattr(table, "collect") else table
-        return frame, _polars_like(frame)
+        return _polars_frame(frame), _polars_like(frame)
     if _of("pyarrow", table):
-        return (aligned(table) if hasattr(table, "schema") and not hasattr(table, "read_all") else table), _pyarrow
+        if hasattr(table, "to_table"):  # a data set or a scanner
+            table = table.to_table()
+        if not hasattr(table, "schema"):
+            raise _no_table(table)
+        return (table if hasattr(table, "read_all") else aligned(table)), _pyarrow
     for package, (engine, module, collect) in _ENGINES.items():
         if _of(package, table):
             raise InvalidInput(
@@ -152,8 +212,5 @@ def take(table: Any) -> tuple[Any, _Back]:
                 f"for any other call, collect its records first by {collect}"
             )
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
-        return table, lambda arrow: arrow
-    kind = type(table).__name__
-    raise InvalidInput(
-        f"{kind} is not a table; give a table of pandas, Polars or pyarrow, or any object with __arrow_c_stream__"
-    )
+        return table, _plain
+    raise _no_table(table)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ._design import Card, Design
 from ._tables import take
+from ._typing import LedgerPath, TicketPath, Values
 from .engines import Admission, admit, check_id, check_part, released_columns
 
 __all__ = ["release"]
@@ -32,13 +33,13 @@ def _release(frame: Any, admission: Admission, keep_id: bool) -> Any:
 def release(
     df: Any,
     design: Design,
-    ticket: Any,
+    ticket: TicketPath,
     *,
     id: str,
-    ledger: Any = None,
+    ledger: LedgerPath | None = None,
     dataset: str | None = None,
     strict: bool = False,
-    values: str = "settled",
+    values: Values = "settled",
     keep_id: bool = False,
     persist: bool = True,
 ) -> tuple[Any, Card]:

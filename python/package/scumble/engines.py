@@ -21,6 +21,7 @@ from . import _native
 from ._design import Card, Design, _how, as_ticket, tell
 from ._errors import InvalidInput, UnknownName
 from ._tables import take
+from ._typing import LedgerPath, TicketPath, Values
 
 __all__ = ["Admission", "admit", "check_part"]
 
@@ -63,7 +64,7 @@ class Admission:
     #: Column of ids.
     id: str
     strict: bool
-    values: str
+    values: Values
     _design: str = field(repr=False)
 
     def release(self, part: Any) -> Any:
@@ -92,12 +93,12 @@ def _read(text: str) -> Design:
 def admit(
     design: Design,
     parts: Iterable[str],
-    ticket: Any,
+    ticket: TicketPath,
     *,
     id: str,
     strict: bool = False,
-    values: str = "settled",
-    ledger: Any = None,
+    values: Values = "settled",
+    ledger: LedgerPath | None = None,
     dataset: str | None = None,
     stacklevel: int = 1,
 ) -> Admission:
@@ -133,7 +134,7 @@ def admit(
 
 
 def release_part(
-    design: Design, part: Any, ticket: Any, name: str | None, id: str, *, strict: bool, values: str, hidden: bool = True
+    design: Design, part: Any, ticket: TicketPath, name: str | None, id: str, *, strict: bool, values: Values, hidden: bool = True
 ) -> Any:
     """Releases a part, as an object with the Arrow C interface.
 
@@ -143,7 +144,7 @@ def release_part(
     return design._native.release_part(take(part)[0], as_ticket(ticket), name, id, how, hidden).table
 
 
-def released_columns(design: Design, like: Any = None, values: str = "settled") -> Any:
+def released_columns(design: Design, like: Any = None, values: Values = "settled") -> Any:
     """Release of no records, as a pyarrow table.
 
     It has the columns and types of the release of tables such as `like`, as engines declare them.

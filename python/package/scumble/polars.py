@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ._design import Card, Design
+from ._typing import LedgerPath, TicketPath, Values
 from .engines import check_id
+
+if TYPE_CHECKING:
+    from polars import DataFrame, LazyFrame
 
 __all__ = ["scan_released"]
 
 
 def scan_released(
-    frame: Any,
+    frame: DataFrame | LazyFrame,
     design: Design,
-    ticket: Any,
+    ticket: TicketPath,
     *,
     id: str,
-    ledger: Any = None,
+    ledger: LedgerPath | None = None,
     dataset: str | None = None,
     strict: bool = False,
-    values: str = "settled",
-) -> tuple[Any, Card]:
+    values: Values = "settled",
+) -> tuple[LazyFrame, Card]:
     """Releases the records of a lazy frame by a ticket.
 
     The frame is computed once, at the call, so that the checked records are the released ones. Later filters run on

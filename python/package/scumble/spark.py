@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from ._design import Card, Design
 from .engines import _read, admit, check_id, check_part, released_columns
 from ._errors import InvalidInput, InvalidRecords, UnknownName
+from ._typing import LedgerPath, TicketPath, Values
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = ["collect", "release", "with_row_id"]
 
 
-def with_row_id(df: Any, name: str = "row_id") -> Any:
+def with_row_id(df: DataFrame, name: str = "row_id") -> DataFrame:
     """Adds a column of ids: the path of the file and the row number in it.
 
     Call it on a frame that was read from files, before any filter or join. It needs a format with this metadata, such as
@@ -44,18 +48,18 @@ def _wanted(df: Any, design: Design, id: str) -> tuple[Any, list[str]]:
 
 
 def release(
-    df: Any,
+    df: DataFrame,
     design: Design,
-    ticket: Any,
+    ticket: TicketPath,
     *,
     id: str,
-    ledger: Any = None,
+    ledger: LedgerPath | None = None,
     dataset: str | None = None,
     strict: bool = False,
-    values: str = "settled",
+    values: Values = "settled",
     keep_id: bool = False,
     persist: bool = True,
-) -> tuple[Any, Card]:
+) -> tuple[DataFrame, Card]:
     """Releases the records of a Spark data frame by a ticket.
 
     One job checks all records. Then the secret is written to `ticket`, tags of the admitted records to a file beside it,
@@ -141,7 +145,7 @@ def release(
     return wanted.mapInArrow(released, _schema(wanted, names, design, values, id if keep_id else None)), admission.card
 
 
-def _schema(wanted: Any, names: list[str], design: Design, values: str, id: str | None) -> Any:
+def _schema(wanted: Any, names: list[str], design: Design, values: Values, id: str | None) -> Any:
     """Types of the released columns of `wanted`, named `names`, after the ids if they are kept."""
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StringType, StructField, StructType
