@@ -1,4 +1,4 @@
-"""Tests of noise-aware estimators: scikit-learn's own checks, and the correction for noise."""
+"""Tests of private and noise-aware estimators: scikit-learn's own checks, charges, and the correction for noise."""
 
 import pickle
 
@@ -253,6 +253,8 @@ def test_a_private_estimator_refuses_what_is_not_public():
         model.fit(X.assign(kind=ys["kind"]), ys["kind"])
     with pytest.raises(scumble.InvalidInput, match="'kind' in the schema are"):
         clone(model).set_params(target="kind").fit(X, np.arange(100) % 3)
+    with pytest.raises(scumble.InvalidInput, match="y holds flags"):  # also if all are of one class
+        private(PrivateLogisticRegression, "edible", seed=None).fit(X, (ys["edible"] == "yes") & False)
     with pytest.raises(scumble.InvalidRecords, match="not a level"):
         model.fit(X, ys["kind"].replace("fern", "tree"))
     with pytest.raises(scumble.InvalidInput):
@@ -281,3 +283,47 @@ def test_a_fold_without_a_level_has_a_column_for_it():
         assert part.predict_proba(X).shape == (3000, 3) and part.predict_proba(X)[:, 1].max() < 0.1
     with pytest.raises(ValueError, match="classes lacks 'low'"):
         NoiseAwareLogisticRegression(classes=["high", "middle"]).fit(X, y)
+
+
+#: Scikit-learn's checks that fit no records. All others make up arrays, and a schema must not come from them.
+WITHOUT_RECORDS = {
+    "check_do_not_raise_errors_in_init_or_set_param",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+}
+
+
+@pytest.mark.parametrize("estimator", sorted({estimator for estimator, _ in PRIVATE}, key=lambda of: of.__name__))
+def test_scikit_learns_checks_without_records_hold(estimator):
+    done = set()
+    for own, check in estimator_checks_generator(estimator()):
+        if check.func.__name__ in WITHOUT_RECORDS:
+            check(own)
+            done.add(check.func.__name__)
+    assert len(done) >= 9  # versions of scikit-learn differ in a few
+
+
+@pytest.mark.filterwarnings("ignore::scumble.PrivacyWarning")
+@pytest.mark.parametrize("estimator, target", PRIVATE)
+def test_without_a_budget_two_fits_are_equal(estimator, target):
+    X, ys = plants(500)
+    first, second = (private(estimator, target, epsilon=np.inf, seed=None).fit(X, ys[target]) for _ in range(2))
+    assert np.array_equal(first.predict(X), second.predict(X)) and first.card_["guarantee"]["claims"] == []
+
+
+def test_the_design_depends_on_the_number_of_people_and_not_of_their_records():
+    """The claim is for all records of a person, and discloses the number of people alone."""
+    X, ys = plants(400)
+    schema = {**FEATURES, "edible": ["no", "yes"], "person": {"kind": "id", "records_per_person": 4}}
+    people = X.assign(person=[f"p{row % 100}" for row in range(400)])
+    model = PrivateAdditiveClassifier(schema, epsilon=8.0)
+    designs = [clone(model).fit(people[:count], ys["edible"][:count]).design_ for count in (150, 400)]
+    assert designs[0] == designs[1]

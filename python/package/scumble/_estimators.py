@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any, Sequence
 
 import numpy as np
@@ -19,7 +20,8 @@ __all__ = ["PrivateAdditiveClassifier", "PrivateAdditiveRegressor", "PrivateLogi
 _PARAMETERS = """
     Every ``fit`` is a new release with a charge of its own. A cross-validation or a search pays for each fold, and again for
     the final fit. Its scores come from records in the clear, and no charge covers them. Transformers before the estimator
-    must not learn from the records, because their fitted state is not private.
+    must not learn from the records, because their fitted state is not private. Weights of records (``sample_weight``) are
+    not supported.
 
     Parameters
     ----------
@@ -114,19 +116,23 @@ class _Private(BaseEstimator):
         if target in X.columns:
             raise InvalidInput(f"X has the target {target!r} as a column; drop it from X")
         parameters = {name: value for name, value in own.items() if name not in self._common and value is not None}
-        is_public = parameters.get("neighbours") != "add-or-remove-one"  # then the number of records is public
-        made = design(
+        is_public = parameters.get("neighbours") != "add-or-remove-one"  # then the number of people is public
+        designed = partial(
+            design,
             self._mechanism,
             schema=own["schema"],
             target=str(target),
             task="classify" if isinstance(self, ClassifierMixin) else "regress",
             epsilon=own["epsilon"],
             delta=own["delta"],
-            people=len(X) if is_public else parameters.get("records"),
             **parameters,
         )
+        made = designed(people=len(X) if is_public else parameters.get("records"))
         schema = json.loads(made._native.to_json())["schema"]
-        known = {column["name"] for column in schema["column"]} | {(schema.get("person") or {}).get("name")}
+        person = (schema.get("person") or {}).get("name")
+        if is_public and person in X.columns:  # the number of records of several for a person is not public
+            made = designed(people=len(set(X[person])))
+        known = {column["name"] for column in schema["column"]} | {person}
         unknown = [name for name in X.columns if name not in known]
         if unknown:
             raise InvalidInput(f"the schema lacks the column {str(unknown[0])!r} of X; add its public bounds, or drop it")
@@ -141,10 +147,12 @@ class _Private(BaseEstimator):
         if column["kind"] == "integer":
             return values, np.arange(column["lower"], column["upper"] + 1, dtype=values.dtype if kind in "iuf" else int)
         levels = column.get("levels") or ["false", "true"]
+        flags = {"false": False, "true": True}
         try:
-            classes = [level == "true" if kind == "b" else values.dtype.type(level) for level in levels] if kind in "biuf" else levels
-        except ValueError:
-            raise InvalidInput(f"y holds numbers, but the levels of {made.target!r} in the schema are {levels}") from None
+            classes = [flags[level] if kind == "b" else values.dtype.type(level) if kind in "iuf" else level for level in levels]
+        except (KeyError, ValueError):
+            held = "flags" if kind == "b" else "numbers"
+            raise InvalidInput(f"y holds {held}, but the levels of {made.target!r} in the schema are {levels}") from None
         level_of = dict(zip(classes, levels))
         return [level_of.get(value, str(value)) for value in values.tolist()], np.asarray(classes)
 
