@@ -24,7 +24,7 @@ __all__ = [
     "estimate_tables",
     "fit_logistic",
     "fit_ridge",
-    "names",
+    "names", "run_command", "suite", "suite_tasks",
     "register",
 ]
 

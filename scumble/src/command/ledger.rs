@@ -26,7 +26,8 @@ Examples:
 
 const CHARGE_EXAMPLES: &str = "\
 Examples:
-  scumble ledger charge --ledger ledger.json --dataset people --epsilon 1 --what 'a table of counts'";
+  scumble ledger charge --ledger ledger.json --dataset people --epsilon 1 --what 'a table of counts'
+  scumble ledger charge --ledger ledger.json --dataset people --epsilon 1 --group batch=17";
 
 #[derive(Subcommand)]
 pub(super) enum LedgerCommand {
