@@ -43,6 +43,8 @@ struct Options {
     /// File of finished trials.
     cells: Option<PathBuf>,
     jobs: Option<usize>,
+    /// Mechanisms that are not compared unless they are named.
+    left_out: Vec<String>,
 }
 
 /// ε as a number or as text, because JSON has no infinity.
@@ -139,7 +141,11 @@ impl Options {
     fn comparison(self, data: DataSet) -> Result<Compared, Failed> {
         let registry = Registry::installed()?;
         let candidates = match &self.mechanisms[..] {
-            [] => Candidate::quick(&registry),
+            [] => {
+                let mut quick = Candidate::quick(&registry);
+                quick.retain(|candidate| !self.left_out.iter().any(|name| name == candidate.plugin.name));
+                quick
+            }
             named => named
                 .iter()
                 .map(|(name, parameters)| {

@@ -31,6 +31,9 @@ use std::sync::OnceLock;
 pub(crate) struct Design {
     shipped: ShippedDesign,
     digest: OnceLock<String>,
+    /// Columns of the schema that no part of a new design takes.
+    #[pyo3(get)]
+    left_out: Vec<String>,
 }
 
 /// The result of a release.
@@ -121,11 +124,16 @@ pub(crate) fn design(
             ..DesignRequest::new(&schema, target, Budget::new(epsilon, delta)?)
         };
         request.add_label_part(&registry)?;
+        let is_taken = |name: &str| request.parts.iter().any(|part| part.columns.contains(&name));
+        let is_composed = request.parts.iter().any(|part| !part.columns.is_empty());
+        let names = schema.columns().iter().map(|column| column.name.clone());
+        let left_out = names.filter(|name| is_composed && !is_taken(name)).collect();
         let shipped = request.design(&registry)?;
-        Ok(Design::new(match shuffled {
+        let shipped = match shuffled {
             Some((people, delta)) => shipped.through_shuffler(people, delta)?,
             None => shipped,
-        }))
+        };
+        Ok(Design { left_out, ..Design::new(shipped) })
     })
 }
 
@@ -221,7 +229,7 @@ impl How {
 
 impl Design {
     fn new(shipped: ShippedDesign) -> Self {
-        Self { shipped, digest: OnceLock::new() }
+        Self { shipped, digest: OnceLock::new(), left_out: vec![] }
     }
 
     pub(crate) fn shipped(&self) -> &ShippedDesign {

@@ -28,6 +28,7 @@ pub(crate) fn suite(
     jobs: Option<usize>,
     folder: Option<PathBuf>,
     call: String,
+    left_out: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> Result<(String, String, String), Failed> {
     interruptible(py, || {
@@ -40,6 +41,9 @@ pub(crate) fn suite(
         let mut results = Results::new(form);
         for task in selected {
             let mut comparison = task.comparison(&registry, form, &mechanisms)?;
+            comparison
+                .candidates
+                .retain(|candidate| !left_out.iter().any(|name| name == candidate.plugin.name));
             comparison.seed = seed;
             comparison.trials = trials.unwrap_or(comparison.trials);
             let cells =

@@ -16,7 +16,7 @@ from ._errors import InvalidInput
 from ._schemas import given, plain
 from ._tables import take
 from ._typing import Protect, Schema, Table, Task, Trust
-from .plugins import Mechanism, named
+from .plugins import Mechanism, named, not_by_default
 
 
 def progress_bar(wanted: bool | None) -> Callable[[int, int], None] | None:
@@ -326,8 +326,9 @@ def compare(
         "seed": _seed(seed),
         "cells": None if cells is None else os.fspath(cells),
         "jobs": jobs,
+        "left_out": not_by_default() if mechanisms is None else [],
     }
-    said = {key: value for key, value in options.items() if value not in (None, False, []) and key not in ("cells", "jobs")}
+    said = {key: value for key, value in options.items() if value not in (None, False, []) and key not in ("cells", "jobs", "left_out")}
     call = ", ".join([f"schema=…, target={target!r}", *(f"{key}={value!r}" for key, value in said.items())])
     arrow, _ = take(table)
     native = _native.compare(

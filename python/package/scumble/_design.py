@@ -22,7 +22,7 @@ from ._schemas import Draft, given, plain
 from ._tables import take
 from ._native import Ticket
 from ._typing import FilePath, Frame, LedgerPath, Protect, Schema, Table, Task, TicketPath, Values, VolunteersAre
-from .plugins import Mechanism, classes_of, named, register
+from .plugins import Mechanism, classes_of, named
 
 
 class ClippedWarning(UserWarning):
@@ -558,7 +558,7 @@ class Design:
 def _unpickled(text: str, classes: list[type[Mechanism]]) -> Design:
     """Design of a saved text, in a process that may not know the classes of its mechanisms yet."""
     for mechanism in classes:
-        register(mechanism)
+        named(mechanism)
     return Design(_native.Design.from_json(text))
 
 
@@ -704,10 +704,8 @@ def design(
             PrivacyWarning,
             stacklevel=2,
         )
-    taken = {column for part in parts for column in part["columns"]} | ({target} if label_share is not None else set())
-    unreleased = [repr(column) for column in native.columns if column not in taken] if len(taken) else []
-    if unreleased and not isinstance(mechanism, (str, type)):
-        warnings.warn(f"not released, because no part takes them: {', '.join(unreleased)}", UserWarning, stacklevel=2)
+    if native.left_out:
+        warnings.warn(f"not released, because no part takes them: {', '.join(native.left_out)}", UserWarning, stacklevel=2)
     for warning in native.warnings(people):
         warnings.warn(warning, PrivacyWarning, stacklevel=2)
     return Design(native)

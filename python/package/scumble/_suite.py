@@ -10,7 +10,7 @@ from typing import Any, Iterable
 from . import _native
 from ._comparison import progress_bar
 from ._design import _seed
-from .plugins import Mechanism, named
+from .plugins import Mechanism, named, not_by_default
 
 
 class SuiteResults:
@@ -80,7 +80,16 @@ def suite(
         folder.mkdir(parents=True, exist_ok=True)
     call = f"scumble.suite({names}, mechanisms={mechanism_names}, quick={quick}, trials={trials}, seed={seed})"
     made = _native.suite(
-        names, mechanism_names, quick, trials, _seed(seed) or 0, jobs, None if folder is None else str(folder), call, progress_bar(progress)
+        names,
+        mechanism_names,
+        quick,
+        trials,
+        _seed(seed) or 0,
+        jobs,
+        None if folder is None else str(folder),
+        call,
+        [] if mechanism_names else not_by_default(),
+        progress_bar(progress),
     )
     results = SuiteResults(*made)
     if folder is not None:

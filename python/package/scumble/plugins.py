@@ -492,18 +492,24 @@ def local_mechanism(name: str, *, perturb: Callable[..., Any], **members: Any) -
 
 
 def register(mechanism: _Mechanism) -> _Mechanism:
-    """Registers the mechanism of a class, so that its name is known; also a decorator.
+    """Registers the mechanism of a class; also a decorator.
 
-    Reading a saved design needs it. A default comparison then includes the mechanism. A later class of the same name
-    replaces it.
+    Its name is then known, as reading a saved design needs, and comparisons of all quick mechanisms include it. A later
+    class of the same name replaces it. A class that is passed to :func:`scumble.design` or :func:`scumble.compare` is
+    known by its name, but not part of other comparisons.
     """
-    _native.register(mechanism)
-    _registered[mechanism.known_as()] = mechanism
+    _by_default.add(named(mechanism))
     return mechanism
 
 
-#: Registered classes by the names of their mechanisms.
+#: Classes whose names are known, and the names that comparisons include by default.
 _registered: dict[str, type[Mechanism]] = {}
+_by_default: set[str] = set()
+
+
+def not_by_default() -> list[str]:
+    """Known names of classes that comparisons do not include by default."""
+    return [name for name in _registered if name not in _by_default]
 
 
 def classes_of(saved: dict[str, Any]) -> list[type[Mechanism]]:
@@ -515,7 +521,9 @@ def classes_of(saved: dict[str, Any]) -> list[type[Mechanism]]:
 def named(mechanism: Any) -> str:
     """Name of a mechanism, which is registered if it is a class."""
     if isinstance(mechanism, type) and issubclass(mechanism, Mechanism):
-        return register(mechanism).known_as()
+        _native.register(mechanism)
+        _registered[mechanism.known_as()] = mechanism
+        return mechanism.known_as()
     if isinstance(mechanism, str):
         return mechanism
     raise InvalidInput(f"mechanism: {mechanism!r} is neither a name nor a subclass of scumble.LocalMechanism")

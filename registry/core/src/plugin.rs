@@ -13,8 +13,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Function of a plugin. A plugin lives as long as the process, and so do its functions.
-type Function<F> = &'static F;
+/// Function of a plugin that learns a state. A plugin lives as long as the process, and so do its functions.
+type Learn = &'static (dyn Fn(Value, &Brief) -> Result<Value> + Sync);
+/// Function of a plugin that builds a mechanism.
+type Build = &'static (dyn Fn(&Value) -> Result<Designed> + Sync);
 
 /// Plugin: the name and description of a mechanism, with the functions that make it.
 /// [`register!`](crate::register) defines one.
@@ -31,17 +33,17 @@ pub struct Plugin {
     /// Facts that are known without a design.
     pub descriptor: Descriptor,
     /// JSON schema of the parameters.
-    pub parameters: Function<dyn Fn() -> schemars::Schema + Sync>,
+    pub parameters: &'static (dyn Fn() -> schemars::Schema + Sync),
     /// Learns the state of a design from parameters (an object) and a brief. It may read volunteers' records
     /// and take minutes. Callers use [`design`](Self::design) instead, which first checks the names of the
     /// parameters.
-    pub learn: Function<dyn Fn(Value, &Brief) -> Result<Value> + Sync>,
+    pub learn: Learn,
     /// Builds the mechanism from a state that `learn` returned or that was read from a file. The function
     /// checks every number in the state.
-    pub build: Function<dyn Fn(&Value) -> Result<Designed> + Sync>,
+    pub build: Build,
     /// Returns an example that the mechanism applies to, for the conformance suite and the description of the
     /// mechanism.
-    pub example: Function<dyn Fn() -> Result<Example> + Sync>,
+    pub example: &'static (dyn Fn() -> Result<Example> + Sync),
 }
 
 impl fmt::Debug for Plugin {
