@@ -40,6 +40,10 @@ mod releasing {}
 mod collecting {}
 
 #[cfg(doctest)]
+#[doc = include_str!("../chapters/released-files.md")]
+mod released_files {}
+
+#[cfg(doctest)]
 #[doc = include_str!("../chapters/python.md")]
 mod python {}
 

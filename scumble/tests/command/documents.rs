@@ -198,6 +198,7 @@ chapters!(
     schemas "schemas",
     releasing "releasing",
     collecting "collecting",
+    released_files "released-files",
     in_python "python",
     on_clusters "clusters",
     accounting "accounting",
