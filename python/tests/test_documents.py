@@ -1,5 +1,6 @@
 """Tests of the guide's blocks of Python, of the notebooks and of the reference."""
 
+import json
 import re
 from pathlib import Path
 
@@ -30,4 +31,30 @@ def test_the_chapter_about_python_runs(tmp_path, monkeypatch, capsys):
     assert values["private"].score(values["features"], values["label"]) > 0.6
     assert values["ledger"].left("stream") == {"epsilon": 0.0, "delta": 0.0}
     assert "StepNoise False" in shown and "HalfTheNoise True" in shown
-    assert (tmp_path / "released-1-1.csv").is_file()
+
+
+def notebook(name: str, folder, monkeypatch) -> dict:
+    """Runs the code cells of a notebook."""
+    cells = json.loads((FOLDER / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(cells) <= 12 and not any(cell["outputs"] for cell in code)
+    return run(["".join(cell["source"]) for cell in code], folder, monkeypatch)
+
+
+def test_estimates_of_the_survey_are_near_the_truth(tmp_path, monkeypatch):
+    result = notebook("survey", tmp_path, monkeypatch)["result"]
+    # Five half-widths are about ten standard errors.
+    half = (result["upper"] - result["lower"]) / 2
+    assert ((result["value"] - result["truth"]).abs() < 5 * half).all() and (half < 5).all()
+
+
+def test_the_hospitals_release_teaches_a_model(tmp_path, monkeypatch):
+    values = notebook("hospital", tmp_path, monkeypatch)
+    scores = values["scores"]
+    assert scores["in the clear"] > 0.85 and scores["released"] > scores["in the clear"] - 0.1
+    assert values["ledger"].left("biopsies")["epsilon"] == 2.0 and "biopsies" in values["refusal"]
+
+
+def test_reports_of_many_people_teach_more_than_the_majority(tmp_path, monkeypatch):
+    scores = notebook("volunteers", tmp_path, monkeypatch)["scores"]
+    assert scores["collected"] > scores["majority class"] + 0.1 and scores["in the clear"] > 0.8
