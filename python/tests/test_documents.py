@@ -1,7 +1,11 @@
 """Tests of the guide's blocks of Python, of the notebooks and of the reference."""
 
+import importlib
 import json
 import re
+import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent
@@ -58,3 +62,16 @@ def test_the_hospitals_release_teaches_a_model(tmp_path, monkeypatch):
 def test_reports_of_many_people_teach_more_than_the_majority(tmp_path, monkeypatch):
     scores = notebook("volunteers", tmp_path, monkeypatch)["scores"]
     assert scores["collected"] > scores["majority class"] + 0.1 and scores["in the clear"] > 0.8
+
+
+def test_the_reference_has_every_public_name(tmp_path):
+    page = tmp_path / "reference.md"
+    subprocess.run([sys.executable, FOLDER / "reference.py", page], check=True)
+    sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    text_of = {section.partition("\n")[0]: section for section in sections}
+    reference = runpy.run_path(str(FOLDER / "reference.py"), run_name="reference")
+    assert list(text_of) == reference["MODULES"]
+    for place, text in text_of.items():
+        for name in importlib.import_module(place).__all__:
+            assert f"### {name}\n" in text, f"{place}.{name} is absent"
+    assert reference["reference"]()[1] == [], "names without a docstring"

@@ -157,6 +157,7 @@ class Design:
 
     @property
     def mechanism(self) -> str:
+        """Name of the mechanism."""
         return self._native.mechanism
 
     @property
@@ -166,10 +167,12 @@ class Design:
 
     @property
     def target(self) -> str | None:
+        """Column to learn, if the design has one."""
         return self._native.target
 
     @property
     def digest(self) -> str:
+        """SHA-256 of the design, which cards and tickets name."""
         return self._native.digest
 
     @property

@@ -118,6 +118,7 @@ class Release(TransformerMixin, BaseEstimator):
         return frame
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the released columns."""
         return np.asarray(released_columns(self._design()).column_names, dtype=object)
 
 
@@ -223,6 +224,7 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         self.classes = classes
 
     def fit(self, X: Any, y: Any) -> NoiseAwareLogisticRegression:
+        """Fits released records with flipped labels."""
         X, y = validate_data(self, X, y, dtype="float64")
         check_classification_targets(y)
         given = np.unique(y) if self.classes is None else np.asarray(self.classes)
@@ -253,6 +255,7 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Any:
+        """Predicts the probability of each class, in the order of ``classes_``."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype="float64", reset=False)
         logits = X @ self.coef_.T + self.intercept_
@@ -262,6 +265,7 @@ class NoiseAwareLogisticRegression(ClassifierMixin, BaseEstimator):
         return odds / odds.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Any:
+        """Predicts the class of each record."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
 
@@ -284,6 +288,7 @@ class NoiseAwareRidge(RegressorMixin, BaseEstimator):
         self.l2_penalty = l2_penalty
 
     def fit(self, X: Any, y: Any) -> NoiseAwareRidge:
+        """Fits released records with additive noise."""
         X, y = validate_data(self, X, y, dtype="float64", y_numeric=True)
         covariance = self.noise_covariance
         if covariance is not None and np.shape(covariance) != (X.shape[1] + 1,) * 2:
@@ -298,5 +303,6 @@ class NoiseAwareRidge(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
+        """Predicts the target of each record."""
         check_is_fitted(self)
         return validate_data(self, X, dtype="float64", reset=False) @ self.coef_ + self.intercept_
