@@ -195,6 +195,7 @@ impl Comparison {
             volunteers: "volunteers=0.2",
             trials: "trials=",
             label: "protect=\"label\"",
+            collect: "design.collect(reports)",
         };
         scumble::command::summary(&self.comparison, &self.outcome, hints)
     }

@@ -781,6 +781,12 @@ impl Design {
     ) -> Result<Released, Failed> {
         let (batches, _) = records.into_inner();
         let values = parse_values(values)?;
+        if self.shipped.local().is_ok_and(|local| local.collector().is_some()) {
+            return Err(Failed::input(
+                "the design releases reports and needs no view: use a model of the collected records on records \
+                 in the clear",
+            ));
+        }
         let viewed = interruptible(py, || {
             if let Some((file, passphrase)) = &key {
                 let bounds = OutOfBounds::strictly(strict);

@@ -58,15 +58,21 @@ impl Random {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Draws a column of values for every record, each from its distribution.
-    fn fill_columns<'py, D: Send + Sync>(
+    /// Draws `size` values for every record, from one distribution or from one for each value.
+    fn fill_from<'py, D: Send + Sync>(
         &self,
         py: Python<'py>,
-        columns: &[D],
+        size: usize,
+        distributions: &[D],
         draw: impl Fn(&D, &mut Stream) -> i64 + Send + Sync,
     ) -> Result<Bound<'py, PyBytes>, Failed> {
-        self.fill(py, columns.len(), |stream, row| {
-            row.iter_mut().zip(columns).for_each(|(value, column)| *value = draw(column, stream));
+        if distributions.len() != 1 && distributions.len() != size {
+            let given = distributions.len();
+            return Err(Failed::input(format!("{given} numbers are given for {size} columns")));
+        }
+        self.fill(py, size, |stream, row| {
+            let each = distributions.iter().cycle();
+            row.iter_mut().zip(each).for_each(|(value, distribution)| *value = draw(distribution, stream));
         })
     }
 }
@@ -93,40 +99,48 @@ impl Random {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Discrete Laplace draws, a column for each scale.
+    /// Discrete Laplace draws, from one scale or from one for each column.
     fn discrete_laplace<'py>(
         &self,
         py: Python<'py>,
         scales: Fractions,
+        size: usize,
     ) -> Result<Bound<'py, PyBytes>, Failed> {
         let noise = each(scales, DiscreteLaplace::new)?;
-        self.fill_columns(py, &noise, |noise, stream| whole(noise.sample(stream)))
+        self.fill_from(py, size, &noise, |noise, stream| whole(noise.sample(stream)))
     }
 
-    /// Discrete Gaussian draws, a column for each scale.
+    /// Discrete Gaussian draws, from one scale or from one for each column.
     fn discrete_gaussian<'py>(
         &self,
         py: Python<'py>,
         scales: Fractions,
+        size: usize,
     ) -> Result<Bound<'py, PyBytes>, Failed> {
         let noise = each(scales, DiscreteGaussian::new)?;
-        self.fill_columns(py, &noise, |noise, stream| whole(noise.sample(stream)))
+        self.fill_from(py, size, &noise, |noise, stream| whole(noise.sample(stream)))
     }
 
-    /// Coins that show 1 with the given probabilities, a column for each.
+    /// Coins that show 1, with one probability or with one for each column.
     fn bernoulli<'py>(
         &self,
         py: Python<'py>,
         probabilities: Fractions,
+        size: usize,
     ) -> Result<Bound<'py, PyBytes>, Failed> {
         let coins = each(probabilities, Ok)?;
-        self.fill_columns(py, &coins, |coin, stream| sampling::bernoulli(stream, *coin).into())
+        self.fill_from(py, size, &coins, |coin, stream| sampling::bernoulli(stream, *coin).into())
     }
 
-    /// Coins that show 1 with probability exp(−γ), a column for each γ.
-    fn bernoulli_exp<'py>(&self, py: Python<'py>, gammas: Fractions) -> Result<Bound<'py, PyBytes>, Failed> {
+    /// Coins that show 1 with probability exp(−γ), with one γ or with one for each column.
+    fn bernoulli_exp<'py>(
+        &self,
+        py: Python<'py>,
+        gammas: Fractions,
+        size: usize,
+    ) -> Result<Bound<'py, PyBytes>, Failed> {
         let coins = each(gammas, Ok)?;
-        self.fill_columns(py, &coins, |coin, stream| sampling::bernoulli_exp(stream, *coin).into())
+        self.fill_from(py, size, &coins, |coin, stream| sampling::bernoulli_exp(stream, *coin).into())
     }
 
     /// Uniform integers from 0 to `bound` − 1, `size` for each record.

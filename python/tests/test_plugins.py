@@ -235,7 +235,7 @@ def test_draws_have_their_distributions():
             drawn["coin"] = random.bernoulli(Fraction(1, 3), size)[0]
             drawn["exp"] = random.bernoulli_exp(0.5, size)[0]
             drawn["integers"] = random.integers(6, size)[0]
-            drawn["columns"] = random.discrete_laplace([0.25] * 200 + [50] * 200, 400)[0]
+            drawn["columns"] = random.discrete_laplace([0.25] * 200 + [50] * 200, size=400)[0]
             drawn["permutation"] = random.permutation(1000)[0]
             drawn["answer"] = [random.randomized_response([2], 4, 1)[0] for _ in range(2_000)]
             return records[:1]
@@ -261,4 +261,4 @@ def test_draws_have_their_distributions():
     assert drawn["columns"][:200].std() < 0.5 and 35 < drawn["columns"][200:].std() < 140
     assert sorted(drawn["permutation"]) == list(range(1000)) and list(drawn["permutation"]) != list(range(1000))
     with pytest.raises(scumble.InvalidInput, match="scale: -1"):
-        plugins._fractions("scale", -1, 1)
+        plugins._fractions("scale", -1)

@@ -7,6 +7,10 @@ from typing import Any, Iterable
 from ._html import table
 
 
+#: Order of the fields of an estimate.
+_ORDER = ("column", "group", "of", "value", "standard_error", "lower", "upper", "unit")
+
+
 class Estimates(list[dict[str, Any]]):
     """Estimates: a dict for each, with ``column``, ``of``, ``value``, ``standard_error``, ``lower``, ``upper`` and ``unit``.
 
@@ -27,7 +31,7 @@ class Estimates(list[dict[str, Any]]):
         records: int | None = None,
         problems: Iterable[str] = (),
     ) -> None:
-        super().__init__(estimates)
+        super().__init__({name: estimate[name] for name in _ORDER if name in estimate} for estimate in estimates)
         self.confidence, self.records, self.problems = confidence, records, list(problems)
 
     def to_frame(self) -> Any:

@@ -4,14 +4,12 @@ A subclass of :class:`LocalMechanism` or :class:`CuratorMechanism` can be design
 a built-in mechanism. Records are NumPy arrays of numbers: an interval is one column, a category is one column of 0 or 1
 for each level, and the target comes last.
 
->>> class Steps(scumble.LocalMechanism):                                            # doctest: +SKIP
-...     '''Discrete Laplace noise on every number, rounded to 1,000 steps.'''
-...     theorem = "the Laplace mechanism on integers, at an equal share of ε"
-...     def perturb(self, points, random):
-...         scale = Fraction(1000 * self.domain.width) / Fraction(self.epsilon)
-...         return np.round(points * 1000) / 1000 + random.discrete_laplace(scale, points.shape[1]) / 1000
->>> scumble.audit(Steps)                                                            # doctest: +SKIP
->>> scumble.compare(people, schema=schema, target="smokes", mechanisms=[Steps, "laplace"])  # doctest: +SKIP
+>>> from steps import StepNoise                                 # doctest: +SKIP
+>>> scumble.plugins.check(StepNoise)                            # doctest: +SKIP
+>>> print(scumble.audit(StepNoise))                             # doctest: +SKIP
+>>> design = scumble.design(StepNoise, schema={"age": (0, 120), "size": (0.4, 2.2)}, epsilon=2.0)  # doctest: +SKIP
+
+The file ``examples/steps.py`` has this mechanism and a faulty variant, which an audit refutes.
 """
 
 from __future__ import annotations
@@ -158,13 +156,11 @@ class Domain:
         return f"<scumble.Domain of {self.width} coordinates: {len(self.numbers)} numbers, {len(self.groups)} categories>"
 
 
-def _fractions(name: str, given: Any, columns: int) -> list[tuple[int, int]]:
-    """Exact fractions of 64-bit integers, one for each column."""
-    values = [given] * columns if isinstance(given, (int, float, Fraction)) or not hasattr(given, "__len__") else list(given)
-    if len(values) != columns:
-        raise InvalidInput(f"{name}: {len(values)} values are given for {columns} columns")
+def _fractions(name: str, given: Any) -> list[tuple[int, int]]:
+    """Exact fractions of 64-bit integers: one, or one for each column."""
+    is_one = isinstance(given, (int, float, Fraction)) or not hasattr(given, "__len__")
     fractions = []
-    for value in values:
+    for value in [given] if is_one else given:
         fraction = Fraction(value)
         if fraction < 0 or max(fraction.numerator, fraction.denominator) >= 2**64:
             raise InvalidInput(
@@ -198,19 +194,19 @@ class Random:
 
     def discrete_laplace(self, scale: Any, size: int = 1) -> Any:
         """Integers k with P(k) ∝ exp(−|k|/`scale`)."""
-        return self._array(self._native.discrete_laplace(_fractions("scale", scale, size)))
+        return self._array(self._native.discrete_laplace(_fractions("scale", scale), size))
 
     def discrete_gaussian(self, scale: Any, size: int = 1) -> Any:
         """Integers k with P(k) ∝ exp(−k²/(2·`scale`²))."""
-        return self._array(self._native.discrete_gaussian(_fractions("scale", scale, size)))
+        return self._array(self._native.discrete_gaussian(_fractions("scale", scale), size))
 
     def bernoulli(self, p: Any, size: int = 1) -> Any:
         """Flags that are true with the probability `p`."""
-        return self._array(self._native.bernoulli(_fractions("p", p, size))).astype(bool)
+        return self._array(self._native.bernoulli(_fractions("p", p), size)).astype(bool)
 
     def bernoulli_exp(self, gamma: Any, size: int = 1) -> Any:
         """Flags that are true with the probability exp(−`gamma`)."""
-        return self._array(self._native.bernoulli_exp(_fractions("gamma", gamma, size))).astype(bool)
+        return self._array(self._native.bernoulli_exp(_fractions("gamma", gamma), size)).astype(bool)
 
     def integers(self, bound: int, size: int = 1) -> Any:
         """Uniform integers from 0 to `bound` − 1."""
@@ -232,7 +228,7 @@ class Random:
         array (records)
             Level of each record, from 0.
         """
-        (fraction,) = _fractions("epsilon", epsilon, 1)
+        (fraction,) = _fractions("epsilon", epsilon)
         truth = [int(level) for level in truth]
         return self._array(self._native.randomized_response(truth, levels, fraction))[:, 0]
 
@@ -248,6 +244,8 @@ class Mechanism:
         Source, such as a paper, and version. A saved design is read only by the same version.
     theorem, protects : str
         Theorem and protected part of the default :meth:`claims`.
+    uses_delta : bool
+        True if the default :meth:`claims` have the δ of the budget.
     example : {"mixed", "numbers", "numbers without target"}
         Records of an audit: three numbers with a label, or two numbers and a category with a label (``"mixed"``).
     epsilon, delta : float
@@ -261,6 +259,7 @@ class Mechanism:
     version: str = "0"
     theorem: str = ""
     protects: str = "record"
+    uses_delta: bool = False
     example: str = "mixed"
     _is_local: bool
     _notion: dict[str, Any]
@@ -277,10 +276,10 @@ class Mechanism:
         """
 
     def claims(self) -> list[Claim]:
-        """Claims of the mechanism. By default, its budget with its `theorem`; none at ε = ∞."""
+        """Claims of the mechanism. By default ε, also δ if `uses_delta`, with its `theorem`; none at ε = ∞."""
         if self.epsilon == float("inf"):
             return []
-        return [Claim(self.epsilon, self.delta, self.protects, self.theorem)]
+        return [Claim(self.epsilon, self.delta if self.uses_delta else 0.0, self.protects, self.theorem)]
 
     def assumes(self) -> list[str]:
         """Further assumptions, in words."""
@@ -380,7 +379,8 @@ class LocalMechanism(Mechanism):
     """Mechanism that each person runs on their own record. A subclass overrides :meth:`perturb`.
 
     All privacy comes from :meth:`perturb`, whose points lie in the range: records are projected into their public domain
-    before :meth:`encode`, and points into the range after it. Blocks of records are randomised together.
+    before :meth:`encode`, and points into the range after it. A claim must hold for every point of the range, so a
+    mechanism on a lattice rounds in :meth:`perturb` too. Blocks of records are randomised together.
     """
 
     _is_local = True

@@ -7,8 +7,8 @@ use super::setting::{Settable, set};
 use super::summary::{collect, score_and_worth, screen, split_note};
 use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
-    self, Candidate, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind, Tuning,
-    VOLUNTEERS, in_words,
+    self, COLLECT, Candidate, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind,
+    Tuning, VOLUNTEERS, in_words,
 };
 use crate::core::{Error, Registry, number};
 use crate::custody::{self, NewFile};
@@ -555,7 +555,7 @@ fn choices(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
     }
     let table =
         format!("What to choose, by {} with {}:\n\n{}\n\n", metric.title(), scores.scorer, table.trim_fmt());
-    let collect = collect(&comparison.chosen_plugins(&choices));
+    let collect = collect(&comparison.chosen_plugins(&choices), COLLECT);
     let collect = if collect.is_empty() { collect } else { collect + "\n\n" };
     table + &commands(scores) + &collect
 }

@@ -24,6 +24,8 @@ pub struct Hints {
     pub trials: &'static str,
     /// Option that protects the label alone.
     pub label: &'static str,
+    /// Call that draws records from reports.
+    pub collect: &'static str,
 }
 
 impl Hints {
@@ -33,6 +35,7 @@ impl Hints {
         volunteers: "--volunteers 0.2",
         trials: "--trials ",
         label: "--protect label",
+        collect: COLLECT,
     };
 }
 
@@ -49,7 +52,7 @@ pub fn summary(comparison: &Comparison, outcome: &Outcome, hints: Hints) -> Stri
     let parts = [
         format!("{}\n{}", heading(comparison, outcome, scores), outcome.without_mechanism(scores)),
         joined([chosen(&choices, scores, width, hints), mechanisms(&plugins)]),
-        joined([commands(&choices, width), collect(&plugins)]),
+        joined([commands(&choices, width), collect(&plugins, hints.collect)]),
         comparison.warning().unwrap_or_default().to_owned(),
         outcome.unlearnable(scores).unwrap_or_default(),
         notes(outcome, scores, hints),
@@ -163,20 +166,18 @@ fn mechanisms(plugins: &[Plugin]) -> String {
 
 /// Formats the commands that follow the design of a recommended mechanism: to draw records from reports, and
 /// to release by two servers.
-pub(super) fn collect(plugins: &[Plugin]) -> String {
-    let line = |is_meant: fn(&Descriptor) -> bool, text: fn(&str) -> String| {
+pub(super) fn collect(plugins: &[Plugin], by: &str) -> String {
+    let line = |is_meant: fn(&Descriptor) -> bool, text: &dyn Fn(&str) -> String| {
         let meant = plugins.iter().filter(|plugin| is_meant(&plugin.descriptor));
         let names: Vec<&str> = meant.map(|plugin| plugin.name).collect();
         if names.is_empty() { String::new() } else { text(&names.join(", ")) }
     };
-    let reporting = line(
-        |descriptor| descriptor.releases == Output::Reports,
-        |names| format!("To draw records from the reports of {names}:\n  {COLLECT}"),
-    );
-    let shared = line(
-        |descriptor| descriptor.run_by == Side::TwoServers,
-        |names| format!("To release by {names}: scumble report, scumble aggregate, scumble unshard (--help)"),
-    );
+    let reporting = line(|descriptor| descriptor.releases == Output::Reports, &|names| {
+        format!("To draw records from the reports of {names}:\n  {by}")
+    });
+    let shared = line(|descriptor| descriptor.run_by == Side::TwoServers, &|names| {
+        format!("To release by {names}: scumble report, scumble aggregate, scumble unshard (--help)")
+    });
     joined([reporting, shared])
 }
 
