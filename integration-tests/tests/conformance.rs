@@ -289,7 +289,7 @@ fn an_example_in_which_two_things_could_change_places_unnoticed_is_caught() {
     ];
     for (example, says) in examples {
         let mut plugin = variant!(None);
-        plugin.example = example;
+        plugin.example = Box::leak(Box::new(example));
         let failures = conformance::check(&plugin).expect_err("the symmetric example passed").to_string();
         let expected = "no symmetry of its example hides a fault: ";
         assert!(failures.contains(expected) && failures.contains(says), "{says:?} is not in {failures}");
@@ -302,14 +302,14 @@ fn a_plugin_that_says_another_side_or_does_not_design_is_caught() {
     plugin.descriptor.run_by = Side::Curator;
     breaks(plugin, "says of itself what it is");
     plugin.descriptor.pace = Pace::Slow;
-    plugin.build = |_| Err(Error::shape("it never designs"));
+    plugin.build = &|_| Err(Error::shape("it never designs"));
     breaks(plugin, "its example designs");
 }
 
 #[test]
 fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
     let mut plugin = variant!(None);
-    plugin.learn = |_, brief| {
+    plugin.learn = &|_, brief| {
         let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon());
         serde_json::to_value(Variant { domain, epsilon, fault: Fault::None }).map_err(Error::state)
     };
@@ -319,7 +319,7 @@ fn a_parameter_that_nobody_knows_is_caught_when_it_is_accepted() {
 #[test]
 fn a_design_that_hides_its_volunteers_is_caught() {
     let mut plugin = variant!(None);
-    plugin.learn = |_, brief| {
+    plugin.learn = &|_, brief| {
         let records = brief.volunteers.table().map_or(0, Table::len);
         let (domain, epsilon) = (brief.domain.clone(), brief.budget.epsilon() / (1 + records) as f64);
         serde_json::to_value(Variant { domain, epsilon, fault: Fault::None }).map_err(Error::state)
@@ -332,7 +332,7 @@ fn a_constructor_that_makes_another_mechanism_each_time_is_caught() {
     // A mechanism must follow from its state: each mechanism here is noisier than the previous one.
     static BUILT: AtomicU64 = AtomicU64::new(0);
     let mut plugin = variant!(None);
-    plugin.build = |state| {
+    plugin.build = &|state| {
         let built = BUILT.fetch_add(1, Ordering::Relaxed);
         let variant: Variant = Error::read_state(state)?;
         Ok(Designed::local(Variant { epsilon: variant.epsilon / (1 + built) as f64, ..variant }))
