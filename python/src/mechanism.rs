@@ -186,6 +186,9 @@ impl Definition {
     }
 }
 
+/// Largest difference, relative to values above 1, between a record's results alone and in a block.
+const ROUNDING: f64 = 1e-9;
+
 /// Designed mechanism: an object of the class, with the facts of its design.
 #[derive(Debug)]
 struct Made {
@@ -241,6 +244,7 @@ impl Made {
     }
 
     /// Passes `rows` rows of values to a method of the object, and returns its result of `width` values a row.
+    /// The result for the last row must not depend on the other rows, because a person sees no other record.
     fn call_each(
         &self,
         method: &str,
@@ -249,6 +253,7 @@ impl Made {
         values: &[f64],
         random: Option<Random>,
     ) -> Result<Vec<f64>> {
+        let random_of_last = random.as_ref().map(Random::of_last);
         let made = self.call(method, rows, values, random)?;
         if made.len() != rows * width {
             let problem = format!(
@@ -256,6 +261,18 @@ impl Made {
                 made.len()
             );
             return Err(Error::parameter(self.definition.name, problem));
+        }
+        if rows > 1 {
+            let last = &values[values.len() / rows * (rows - 1)..];
+            let alone = self.call(method, 1, last, random_of_last)?;
+            let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= ROUNDING * one.abs().max(1.0);
+            if alone.len() != width || !alone.iter().zip(&made[width * (rows - 1)..]).all(is_near) {
+                let problem = format!(
+                    "{method} gives a record alone another result than among other records; a local mechanism \
+                     must treat each record alone"
+                );
+                return Err(Error::parameter(self.definition.name, problem));
+            }
         }
         Ok(made)
     }

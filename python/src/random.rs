@@ -32,6 +32,12 @@ impl Random {
         Self { streams: Mutex::new((0..records).map(|_| own()).collect()) }
     }
 
+    /// Generator of the last record alone, in its present state.
+    pub(crate) fn of_last(&self) -> Self {
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        Self { streams: Mutex::new(streams.last().cloned().into_iter().collect()) }
+    }
+
     /// Draws `each` values for every record by `draw`, which fills them. The result is the records × `each`
     /// matrix, as bytes of 64-bit integers in the order of this machine.
     fn fill<'py>(

@@ -203,6 +203,20 @@ def test_mistakes_are_named():
         plugins.local_mechanism("odd", perturb=lambda *_: None, perturbe=1)
 
 
+@pytest.mark.parametrize("method", ["encode", "perturb", "decode"])
+def test_a_local_mechanism_cannot_look_at_other_records(method):
+    """A method that subtracts the mean of its block would release what a person's record cannot know."""
+    members = {
+        "perturb": lambda self, points, random: points + random.discrete_laplace(1, points.shape[1]),
+        "noise": lambda self: [plugins.additive([plugins.discrete_laplace_variance(1)] * 2)],
+    }
+    plain = plugins.local_mechanism("plain", **members)
+    scumble.design(plain, schema=NUMBERS, epsilon=1.0).release(numbers(50))
+    peeking = plugins.local_mechanism("peeking", **{**members, method: lambda self, rows, *random: rows - rows.mean(axis=0)})
+    with pytest.raises(scumble.InvalidInput, match=f"{method} gives a record alone another result"):
+        scumble.design(peeking, schema=NUMBERS, epsilon=1.0).release(numbers(50))
+
+
 def test_points_outside_the_range_are_projected():
     """An encoder that leaves the range cannot void the claim."""
     seen = []
