@@ -107,8 +107,8 @@ pub(crate) fn compare(
     })
 }
 
-/// Runs a comparison on `jobs` threads, or on one per core. Finished trials are kept in the file `cells`, if one
-/// is given, and taken from it.
+/// Runs a comparison on `jobs` threads, or on one per core. Finished trials are kept in the file `cells`, if
+/// one is given, and taken from it.
 pub(crate) fn run(
     comparison: &Compared,
     cells: Option<&Path>,
@@ -222,8 +222,8 @@ impl Comparison {
         Value::from_iter(arguments).to_string()
     }
 
-    /// Returns the recommendations, as JSON: for each goal and budget the place of the recommended row in the
-    /// order of `to_json`, or `null` without evidence, and the name and score of the highest row.
+    /// Returns the recommendation for each goal and budget, as JSON. It has the place of the recommended row
+    /// in the order of `to_json`, or `null` without evidence. It also names the highest row and its score.
     fn choices(&self) -> String {
         let (dp, _): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
         let shown = |choice: Choice| {

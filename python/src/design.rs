@@ -355,7 +355,8 @@ impl Design {
             }
             (None, true) => {
                 return Err(Failed::input(
-                    "this release has a secret key, which its models need: give key, a new file, and a passphrase",
+                    "this release has a secret key, which its models need: give key, a new file, and a \
+                     passphrase",
                 ));
             }
             (Some(_), false) => return Err(Failed::input("key: this release has no secret key; omit key")),
@@ -547,7 +548,7 @@ impl Design {
         self.shipped.guarantee().card()
     }
 
-    /// Returns the noise of released numbers as they are drawn, as JSON.
+    /// Returns the noise of released numbers without rounding, as JSON.
     fn noise(&self) -> Result<String, Failed> {
         let local = self.shipped.local()?;
         let noise = self.shipped.decoder()?.with_values(Values::Drawn).noise(&local.noise());
@@ -783,8 +784,8 @@ impl Design {
         let values = parse_values(values)?;
         if self.shipped.local().is_ok_and(|local| local.collector().is_some()) {
             return Err(Failed::input(
-                "the design releases reports and needs no view: use a model of the collected records on records \
-                 in the clear",
+                "the design releases reports and needs no view: use a model of the collected records on \
+                 records in the clear",
             ));
         }
         let viewed = interruptible(py, || {

@@ -1,8 +1,8 @@
 //! Mechanisms that are defined in Python.
 //!
-//! A class becomes a plugin whose functions call it. The native code keeps what a guarantee depends on: records are
-//! projected into the domain, points into the declared range, and random numbers come from the release's own
-//! streams. Blocks of records pass as bytes of 64-bit floats, by row.
+//! A class becomes a plugin whose functions call it. The native code keeps what a guarantee depends on:
+//! records are projected into the domain, points into the declared range, and random numbers come from the
+//! release's own streams. Blocks of records pass as bytes of 64-bit floats, by row.
 
 use crate::errors::Failed;
 use crate::random::Random;
@@ -213,7 +213,7 @@ impl Made {
                 "start": at.start,
                 "stop": at.end,
                 "kind": factor_name(factor),
-                "bounds": if let Factor::Interval { lower, upper } = factor { Some((lower, upper)) } else { None },
+                "bounds": bounds_of(factor),
                 "radius": factor.largest_magnitude(),
             })).collect::<Vec<_>>(),
             "features": domain.features().dim(),
@@ -238,13 +238,14 @@ impl Made {
     /// Assumption that names the code.
     fn assumed(&self) -> String {
         format!(
-            "the code of {}, defined in Python by {}, draws all its randomness from the numbers that it is given",
+            "the code of {}, defined in Python by {}, draws all its randomness from the numbers that it gets",
             self.definition.name, self.definition.place
         )
     }
 
-    /// Passes `rows` rows of values to a method of the object, and returns its result of `width` values a row.
-    /// The result for the last row must not depend on the other rows, because a person sees no other record.
+    /// Passes `rows` rows of values to a method of the object, and returns its result of `width` values a
+    /// row. The result for the last row must not depend on the other rows, because a person sees no other
+    /// record.
     fn call_each(
         &self,
         method: &str,
@@ -268,8 +269,8 @@ impl Made {
             let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= ROUNDING * one.abs().max(1.0);
             if alone.len() != width || !alone.iter().zip(&made[width * (rows - 1)..]).all(is_near) {
                 let problem = format!(
-                    "{method} gives a record alone another result than among other records; a local mechanism \
-                     must treat each record alone"
+                    "{method} gives a record alone another result than among other records; a local \
+                     mechanism must treat each record alone"
                 );
                 return Err(Error::parameter(self.definition.name, problem));
             }
@@ -288,6 +289,14 @@ impl Made {
             Ok::<_, PyErr>(chunks.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect())
         });
         result.map_err(|error| self.definition.failed(&error))
+    }
+}
+
+/// Bounds of a number.
+fn bounds_of(factor: &Factor) -> Option<(f64, f64)> {
+    match factor {
+        Factor::Interval { lower, upper } => Some((*lower, *upper)),
+        _ => None,
     }
 }
 
@@ -379,8 +388,8 @@ impl Local {
     }
 }
 
-/// Noise of a release of this `layout` in blocks, which describe the features and then the target. The target is
-/// released in the clear if no block is left for it.
+/// Noise of a release of this `layout` in blocks, which describe the features and then the target. The target
+/// is released in the clear if no block is left for it.
 fn noise(blocks: Vec<NoiseDistribution>, layout: &Layout) -> std::result::Result<Noise, String> {
     let (columns, target) = (layout.columns.len(), layout.target.width());
     let (mut features, mut rest, mut at) = (vec![], vec![], 0);
@@ -403,8 +412,8 @@ fn noise(blocks: Vec<NoiseDistribution>, layout: &Layout) -> std::result::Result
     match (&rest[..], described == columns) {
         ([own], true) if own.width() == target => Ok(Noise { features, target: own.clone() }),
         _ => Err(format!(
-            "noise() must describe {columns} released features, and then {target} coordinates of the target in \
-             one block"
+            "noise() must describe {columns} released features, and then {target} coordinates of the \
+             target in one block"
         )),
     }
 }

@@ -14,8 +14,8 @@ const MOST_VALUES: usize = 1 << 28;
 
 /// Generators of random numbers, one for each record of a block.
 ///
-/// The draws of a record do not depend on the other records of its block. A release of a block is therefore the
-/// same as the releases of its records one by one.
+/// The draws of a record do not depend on the other records of its block. A release of a block is therefore
+/// the same as the releases of its records one by one.
 #[pyclass(frozen, module = "scumble._native")]
 pub(crate) struct Random {
     streams: Mutex<Vec<Stream>>,
@@ -92,7 +92,8 @@ fn each<D>(fractions: Fractions, make: impl Fn(Rational) -> sampling::Result<D>)
     made.collect::<sampling::Result<_>>().map_err(|problem| Failed::input(problem.to_string()))
 }
 
-/// Value of a draw, which samplers of these scales keep far below 2⁶³ but with a probability of 0 in practice.
+/// Value of a draw, which samplers of these scales keep far below 2⁶³ but with a probability of 0 in
+/// practice.
 fn whole(draw: i128) -> i64 {
     i64::try_from(draw).unwrap_or(if draw < 0 { i64::MIN } else { i64::MAX })
 }

@@ -35,8 +35,8 @@ pub(crate) fn describe(name: &str) -> Result<String, Failed> {
     Ok(description.to_string())
 }
 
-/// Attacks every claim of a mechanism's example design; `mechanism` is a name or a class. Returns the findings,
-/// as JSON.
+/// Attacks every claim of a mechanism's example design; `mechanism` is a name or a class. Returns the
+/// findings, as JSON.
 #[pyfunction]
 pub(crate) fn audit(
     py: Python,
@@ -85,7 +85,7 @@ pub(crate) fn account(py: Python, words: Vec<String>) -> Result<String, Failed> 
     }
 }
 
-/// Runs the command with `arguments`, the first of which is its name, and returns its exit code.
+/// Runs the command with `arguments`, which start with its name, and returns its exit code.
 #[pyfunction]
 pub(crate) fn run_command(py: Python, arguments: Vec<OsString>) -> u8 {
     py.detach(|| scumble::command::run_with(arguments))

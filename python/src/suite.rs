@@ -14,8 +14,8 @@ pub(crate) fn suite_tasks() -> Vec<(&'static str, &'static str)> {
     tasks().iter().map(|task| (task.name, task.about())).collect()
 }
 
-/// Runs tasks of the suite, and returns the results as Markdown, HTML and JSON. Finished trials of each task are
-/// kept in `folder`, if one is given.
+/// Runs tasks of the suite, and returns the results as Markdown, HTML and JSON. Finished trials of each task
+/// are kept in `folder`, if one is given.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
 pub(crate) fn suite(

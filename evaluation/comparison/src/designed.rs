@@ -13,6 +13,9 @@ use std::fmt;
 /// among the data set's records, so the volunteers' records have no file of their own.
 pub const VOLUNTEERS: &str = "volunteers.csv";
 
+/// Options of the command about numbers of people.
+const OF_PEOPLE: [&str; 3] = ["--people", "--shuffled", "--shuffled-delta"];
+
 /// Shell command that draws records from the reports of a design, for mechanisms that release reports.
 pub const COLLECT: &str = "scumble collect --design design.json --reports reports.csv --output collected.csv";
 
@@ -63,16 +66,20 @@ impl fmt::Display for DesignCall {
         };
         let mut words = ["scumble", "design", self.mechanism].map(str::to_owned).to_vec();
         words.extend(schema);
-        for (name, value) in self.options() {
+        let options = self.options().into_iter().map(|(name, value)| {
             let value = value.as_f64().map_or_else(|| as_set(&value), |number| number.to_string());
-            words.extend([format!("--{}", name.replace('_', "-")), value]);
-        }
+            [format!("--{}", name.replace('_', "-")), value]
+        });
+        // Numbers of people follow the volunteers.
+        let (people, others): (Vec<_>, Vec<_>) = options.partition(|[name, _]| OF_PEOPLE.contains(&&**name));
+        words.extend(others.into_iter().flatten());
         for (name, value) in &self.parameters {
             words.extend(["--set".to_owned(), format!("{name}={}", as_set(value))]);
         }
         if self.learns_from_volunteers {
             words.extend(["--volunteers", VOLUNTEERS, "--volunteers-are", "consented"].map(str::to_owned));
         }
+        words.extend(people.into_iter().flatten());
         words.extend(["--output", "design.json"].map(str::to_owned));
         // Only a zero byte cannot be quoted, and no argument contains one.
         formatter.write_str(&shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default())

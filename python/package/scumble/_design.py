@@ -517,7 +517,7 @@ class Design:
         dict
             For each released column: ``standard_deviation`` of its noise, in the column's unit, or ``keep``, the probability
             that a category is released unchanged. If the noise depends on the value, the deviation is that of the middle
-            of the bounds. A value is None if the distribution is not described.
+            of the bounds. None stands for a distribution that is not described.
         """
         noise = json.loads(self._native.noise())
         units = {column["name"]: column for column in json.loads(self._native.to_json())["schema"]["column"]}

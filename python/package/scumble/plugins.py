@@ -221,7 +221,7 @@ class Random:
         return self._array(self._native.permutation(size))
 
     def randomized_response(self, truth: Any, levels: int, epsilon: Any) -> Any:
-        """Levels of which `truth` (one for each record) is exp(`epsilon`) times as likely as each other level.
+        """Levels, where `truth` (one for each record) is exp(`epsilon`) times as likely as each other level.
 
         Returns
         -------

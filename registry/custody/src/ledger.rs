@@ -30,9 +30,10 @@ const LONGEST: u64 = 1 << 30;
 /// File that records the budget spent by releases, per data set and protected unit.
 ///
 /// The ε and δ of all charges add up, which is sound for adaptively chosen releases (Dwork and Roth 2014,
-/// Theorem 3.16). Charges of disjoint [groups](Group) of people compose in parallel. Some releases claim a bound, in nats, on the mutual information between the release and the
-/// choice of the records used. These nats also add up, in separate accounts. Nats and ε are never converted
-/// into each other. The releases of a data set are charged to only one kind of account.
+/// Theorem 3.16). Charges of disjoint [groups](Group) of people compose in parallel. Some releases claim a
+/// bound, in nats, on the mutual information between the release and the choice of the records used. These
+/// nats also add up, in separate accounts. Nats and ε are never converted into each other. The releases of a
+/// data set are charged to only one kind of account.
 ///
 /// A charge is on disk when [`charge`](Self::charge) returns, and it is never reverted. A charge that would
 /// exceed the total of an account is refused. Processes that charge at the same time wait for each other.
@@ -59,8 +60,9 @@ pub struct Ledger {
     group: Option<Group>,
 }
 
-/// Group of a data set's people, who are divided into disjoint groups. Which group a person belongs to is public,
-/// and does not depend on the values that the account protects: for example the batch in which they came.
+/// Group of a data set's people, who are divided into disjoint groups. The group of a person is
+/// public, and does not depend on the values that the account protects: for example the batch in which they
+/// came.
 ///
 /// Releases of different groups compose in parallel: only the largest sum of a group's charges counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

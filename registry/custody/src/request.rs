@@ -74,8 +74,8 @@ impl<'a> DesignRequest<'a> {
             Some(part) if part.columns.len() > 1 => {
                 let name = part.plugin.name;
                 let problem = format!(
-                    "{name} releases {target:?} together with other columns, so the label has no share of its \
-                     own"
+                    "{name} releases {target:?} together with other columns, so the label has no share of \
+                     its own"
                 );
                 return Err(Error::shape(problem).into());
             }

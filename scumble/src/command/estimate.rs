@@ -79,7 +79,8 @@ pub(super) fn estimate(
         }));
     }
     print(&format!(
-        "{}\n\nThe estimates are of the population from which these {records} people were sampled at random.\n\
+        "{}\n\nThe estimates are of the population from which these {records} people were sampled at \
+         random.\n\
          The intervals account for the sampling and for the noise.",
         shown(lines, arguments.confidence)
     ))

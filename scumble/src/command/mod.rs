@@ -202,8 +202,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_with(std::env::args_os().collect()))
 }
 
-/// Runs the command with `arguments`, the first of which is the command's own name. Returns the exit code: 0,
-/// 1 for a claim that an audit refuted, 2 for invalid input, and 130 after an interrupt.
+/// Runs the command with `arguments`, which start with the command's own name. Returns the exit code: 0, 1
+/// for a claim that an audit refuted, 2 for invalid input, and 130 after an interrupt.
 pub fn run_with(arguments: Vec<OsString>) -> u8 {
     let is_bare = arguments.len() <= 1;
     let arguments = match Arguments::try_parse_from(arguments) {
