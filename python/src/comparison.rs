@@ -208,8 +208,7 @@ impl Comparison {
     /// Returns the arguments of each row's design, as JSON, in the order of `to_json`: rows with differential
     /// privacy, then the others.
     fn designs(&self) -> String {
-        let (dp, others): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
-        let arguments = dp.into_iter().chain(others).map(|row| {
+        let arguments = self.rows().map(|row| {
             row.design.as_ref().map(|call| {
                 json!({
                     "mechanism": call.mechanism,
@@ -225,15 +224,14 @@ impl Comparison {
     /// Returns the recommendation for each goal and budget, as JSON. It has the place of the recommended row
     /// in the order of `to_json`, or `null` without evidence. It also names the highest row and its score.
     fn choices(&self) -> String {
-        let (dp, _): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
         let shown = |choice: Choice| {
             let (title, highest) = choice.highest;
-            let is_best = |row: &&Row| choice.best.is_some_and(|(_, best)| std::ptr::eq(*row, best));
+            let is_best = |row: &Row| choice.best.is_some_and(|(_, best)| std::ptr::eq(row, best));
             json!({
                 "protect": choice.goal.protects,
                 "trust": choice.goal.trust,
                 "epsilon": choice.epsilon,
-                "row": dp.iter().position(is_best),
+                "row": self.rows().position(is_best),
                 "highest": title,
                 "score": highest.metric.shown(highest.mean),
             })
@@ -255,6 +253,12 @@ impl Comparison {
 }
 
 impl Comparison {
+    /// Rows in the order of `to_json`: those with differential privacy, then the others.
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        let (dp, others): (Vec<&Row>, Vec<&Row>) = self.outcome.rows.iter().partition(|row| row.has_dp());
+        dp.into_iter().chain(others)
+    }
+
     fn page(&self) -> Page<'_> {
         Page {
             comparison: &self.comparison,

@@ -7,7 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use scumble::core::Stream;
 use scumble::sampling::{self, DiscreteGaussian, DiscreteLaplace, Rational};
 use std::num::NonZeroU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of values of one call.
 const MOST_VALUES: usize = 1 << 28;
@@ -32,9 +32,13 @@ impl Random {
         Self { streams: Mutex::new((0..records).map(|_| own()).collect()) }
     }
 
+    fn streams(&self) -> MutexGuard<'_, Vec<Stream>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Generator of the last record alone, in its present state.
     pub(crate) fn of_last(&self) -> Self {
-        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let streams = self.streams();
         Self { streams: Mutex::new(streams.last().cloned().into_iter().collect()) }
     }
 
@@ -47,7 +51,7 @@ impl Random {
         mut draw: impl FnMut(&mut Stream, &mut [i64]) + Send,
     ) -> Result<Bound<'py, PyBytes>, Failed> {
         let bytes = py.detach(|| {
-            let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut streams = self.streams();
             let values = streams.len().checked_mul(each).filter(|values| *values <= MOST_VALUES);
             let values = values.ok_or_else(|| {
                 Failed::input(format!(
@@ -103,7 +107,7 @@ impl Random {
     /// Number of records.
     #[getter]
     fn records(&self) -> usize {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.streams().len()
     }
 
     /// Discrete Laplace draws, from one scale or from one for each column.
