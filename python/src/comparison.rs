@@ -234,6 +234,7 @@ impl Comparison {
                 "row": self.rows().position(is_best),
                 "highest": title,
                 "score": highest.metric.shown(highest.mean),
+                "detectable": choice.detectable,
             })
         };
         let scores = self.outcome.scores();

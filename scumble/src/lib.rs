@@ -30,7 +30,7 @@
 //! | [`datasets`] | public data sets by name, as encoded tables with public bounds; a user's file |
 //! | [`compare`] | comparisons of mechanisms by their cost in accuracy |
 //! | [`page`] | a comparison as one HTML page |
-//! | [`suite`] | a dozen tasks on which mechanisms are compared, in one table |
+//! | [`suite`] | public tasks on which mechanisms are compared, in one table |
 //! | `reproduce` | reproduced results of papers; with the feature `reproduce` |
 //! | [`command`] | the command line |
 //!

@@ -7,6 +7,7 @@ use super::tuning::Rehearsal;
 use super::{
     Candidate, Chosen, Comparison, DesignCall, Error, Model, Result, Scorer, Skipped, Tunable, Tuned, TunedOn,
 };
+use rayon::prelude::*;
 use scumble_core::{
     Brief, Budget, Design, Designed, Guarantee, Notion, Registry, Releases, Unit, Volunteers, number,
 };
@@ -14,6 +15,7 @@ use scumble_custody::{Arrangement, asked};
 use serde_json::Value;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
+use std::sync::{Mutex, PoisonError};
 
 /// Candidate that was designed at one budget, with the models, adversaries and other [`Scorer`]s of its
 /// releases.
@@ -80,12 +82,14 @@ impl Entered<'_> {
     /// records. `probes` has an earlier design of each option. The option's design is reused if it has the
     /// budget `epsilon` or claims no differential privacy, provided that no separate mechanism releases the
     /// label.
-    fn cell_at(&self, epsilon: f64, probes: &mut [Option<Design>]) -> Result<Cell> {
+    fn cell_at(&self, epsilon: f64, probes: &Mutex<Vec<Option<Design>>>) -> Result<Cell> {
         let place = self.comparison.best_of(&self.options, self.rehearsal, epsilon)?;
         // A mechanism without differential privacy makes the same claims at every budget.
         let is_probed = epsilon == self.comparison.probe_epsilon() || !self.guarantee.has_dp();
         let probe = match self.arrangement {
-            Arrangement::Alone if is_probed => probes[place].take(),
+            Arrangement::Alone if is_probed => {
+                probes.lock().unwrap_or_else(PoisonError::into_inner)[place].take()
+            }
             _ => None,
         };
         let designed = probe.map_or_else(|| self.design(&self.options[place], epsilon), Ok)?;
@@ -194,7 +198,7 @@ impl Entered<'_> {
 
 impl Comparison {
     /// Cells of every candidate that applies to the data, at every budget, and the candidates that do not
-    /// apply.
+    /// apply. All cores design.
     pub(super) fn cells(
         &self,
         volunteers: &Volunteers,
@@ -203,8 +207,12 @@ impl Comparison {
         let mut cells = vec![];
         let mut skipped = vec![];
         let shuffled = self.shuffled_epsilons()?;
-        for candidate in &self.candidates {
-            match self.cells_of(candidate, volunteers, rehearsal, &shuffled) {
+        let designed = self
+            .candidates
+            .par_iter()
+            .map(|candidate| self.cells_of(candidate, volunteers, rehearsal, &shuffled));
+        for (candidate, own) in self.candidates.iter().zip(designed.collect::<Vec<_>>()) {
+            match own {
                 Ok(own) => cells.extend(own),
                 Err(Error::Core(scumble_core::Error::NotApplicable { reason, .. })) => {
                     let (mechanism, parameters) = (candidate.plugin.name.into(), candidate.given());
@@ -258,15 +266,15 @@ impl Comparison {
             arrangement,
             guarantee,
         };
-        let mut probes: Vec<_> = probes.into_iter().map(Some).collect();
+        let probes = Mutex::new(probes.into_iter().map(Some).collect());
         if !entered.guarantee.has_dp() {
-            return Ok(vec![entered.cell_at(self.probe_epsilon(), &mut probes)?]);
+            return Ok(vec![entered.cell_at(self.probe_epsilon(), &probes)?]);
         }
-        let own = self.epsilons.iter().map(|&epsilon| entered.cell_at(epsilon, &mut probes));
+        let own = self.epsilons.par_iter().map(|&epsilon| entered.cell_at(epsilon, &probes));
         let mut cells: Vec<Cell> = own.collect::<Result<_>>()?;
-        for &(epsilon, local) in shuffled {
-            cells.extend(entered.shuffled_at(epsilon, local)?);
-        }
+        let through_shuffler =
+            shuffled.par_iter().map(|&(epsilon, local)| entered.shuffled_at(epsilon, local));
+        cells.extend(through_shuffler.collect::<Result<Vec<_>>>()?.into_iter().flatten());
         Ok(cells)
     }
 

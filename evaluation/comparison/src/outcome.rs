@@ -137,6 +137,9 @@ pub struct Against {
     /// trial.
     #[serde(serialize_with = "score")]
     pub standard_error: f64,
+    /// Degrees of freedom of the standard error. They are NaN for a single trial.
+    #[serde(serialize_with = "score")]
+    pub degrees: f64,
 }
 
 impl Row {

@@ -156,6 +156,7 @@ impl Comparison {
                     baseline: baseline.knows,
                     p_value: gain.map_or(1.0, |gain| gain.p_value()),
                     standard_error: gain.map_or(f64::NAN, |gain| gain.standard_error),
+                    degrees: gain.map_or(f64::NAN, |gain| gain.degrees),
                 });
                 let worth = curve.as_ref().and_then(|curve| curve.worth(&row.scores));
                 let volunteers = own().find(|other| other.knows == Knows::Volunteers);

@@ -27,6 +27,8 @@
 //! - `adult`: `adult/adult.data` and `adult/adult.test` (UCI, Becker and Kohavi 1996).
 //! - `cifar10`: `cifar10/data_batch_1.bin` (to `_5`, as far as available) and `cifar10/test_batch.bin` or
 //!   `cifar10/test_batch_first1017.bin` (Krizhevsky 2009, binary version).
+//! - `college`, `credit-card`, `doctor-visits`, `hmda`, `letters`, `pima`, `satellite`, `spam`, `votes`,
+//!   `wages`: CSV files in `more/`, with the values of R packages. `schemas/` names the authors.
 //! - `diabetes`: built in, from `linfa-datasets` (Efron, Hastie, Johnstone and Tibshirani 2004).
 //! - `household`: `household/household_power_consumption_aggre_clean.csv` with the columns `datetime` and
 //!   `Power` (UCI, Hebrail and Berard 2012, hourly means).
@@ -34,6 +36,7 @@
 //! - `lending-club`, `lending-club-default`: `lending_club/loans_2007_2011.csv` (LendingClub's LoanStats3a).
 //! - `mnist`: `mnist/{train,t10k}-images-idx3-ubyte` and `mnist/{train,t10k}-labels-idx1-ubyte` (LeCun,
 //!   Cortes and Burges 1998).
+//! - `tree`, `xor`: generated, with a fixed seed.
 //! - `valuation`: `valuation/valuation.csv` (UCI, Yeh 2018).
 //! - `wdbc`: `wdbc/wdbc.csv` with the columns `ID`, `Cancer` and `Feature 1` to `Feature 30` (UCI, Wolberg,
 //!   Mangasarian and Street 1995).
@@ -43,12 +46,16 @@
 //!
 //! - `adult`: the survey's own top codes (age 90, capital gain 99,999), and tax law.
 //! - `cifar10`, `mnist`: a byte, 0 to 255. The domain is the unit box.
+//! - `college`, `credit-card`, `doctor-visits`, `hmda`, `pima`, `wages`: the questions and codes of the
+//!   surveys, and the meaning of each column.
 //! - `diabetes`: 4.2 standard deviations of each measurement. The published file is already scaled by the
 //!   sample's own standard deviations.
 //! - `household`: a subscribed power of 9 kVA, and the yearly use of a house heated by electricity.
 //! - `iris`: floras, which describe the species.
 //! - `lending-club`, `lending-club-default`: the platform's published rules and rate tables, credit scoring,
 //!   and the time for which a bureau keeps a record.
+//! - `letters`, `satellite`: the ranges that the authors state, 0 to 15 and a byte.
+//! - `spam`: frequencies of words in running text, in percent.
 //! - `valuation`: the location of the district, the life of a house in tax law, an hour's walk, and the price
 //!   of a luxury flat.
 //! - `wdbc`: the geometric definition of each property of a nucleus's outline, and the usual size of a
@@ -62,6 +69,7 @@ mod csv_file;
 mod data_set;
 mod encoded;
 mod error;
+mod generated;
 pub mod household;
 pub mod idx;
 mod images;

@@ -463,7 +463,7 @@ fn a_file_that_is_cut_or_no_archive_is_named() {
 #[test]
 fn a_missing_file_is_named_with_where_to_say_where_it_is() {
     let empty = TempDir::new().unwrap();
-    let built_in = |source: &&Source| ["diabetes", "iris", "wine"].contains(&source.name);
+    let built_in = |source: &&Source| ["diabetes", "iris", "tree", "wine", "xor"].contains(&source.name);
     for source in sources().iter().filter(|source| !built_in(source)) {
         let error = source.load(empty.path()).unwrap_err();
         assert!(matches!(error, Error::Missing { .. }), "{error}");
@@ -479,12 +479,58 @@ fn a_missing_file_is_named_with_where_to_say_where_it_is() {
     assert_eq!(source("wine").unwrap().load(empty.path()).unwrap().table.len(), 1599);
 }
 
+/// A table without a module of its own is read by its schema alone.
+#[test]
+fn a_table_of_the_folder_more_is_read_by_its_schema() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("more")).unwrap();
+    let file = folder.path().join("more/votes.csv");
+    let header: Vec<String> = (1..=16).map(|vote| format!("V{vote}")).collect();
+    let header = format!("Class,{}\n", header.join(","));
+    fs::write(&file, format!("{header}republican{}\ndemocrat{}\n", ",y".repeat(16), ",".repeat(16))).unwrap();
+    let votes = source("votes").unwrap().load(folder.path()).unwrap();
+    let Target::Class(parties) = votes.table.target() else { panic!("a class") };
+    assert_eq!((votes.table.len(), parties.to_vec()), (2, vec![1, 0]));
+    let level = |at: usize| row(&votes, at).level("V16").to_owned();
+    assert_eq!((level(0), level(1)), ("y".into(), "none".into()));
+    fs::write(&file, format!("{header}whig{}\n", ",y".repeat(16))).unwrap();
+    let message = source("votes").unwrap().load(folder.path()).unwrap_err().to_string();
+    assert!(message.starts_with("votes.csv, row 1, column \"Class\": \"whig\""), "{message}");
+}
+
+/// Tables of one and two columns show nothing of the class of `xor`, and tables of three show all of it.
+#[test]
+fn the_class_of_generated_records_follows_from_several_columns() {
+    for (name, columns, joint, alone) in [("xor", 2, 0.9, 0.53), ("tree", 4, 0.9, 0.75)] {
+        let data = source(name).unwrap().load(Path::new("")).unwrap();
+        assert!(data.is_public && data.table.len() == 4000);
+        let (classes, records) = (classes(&data).0, records(&data));
+        // Accuracy of the most frequent class for each combination of values in the first `columns` answers.
+        let accuracy = |columns: &[usize]| {
+            let mut counts = std::collections::BTreeMap::<Vec<u64>, [usize; 2]>::new();
+            for (row, class) in records.outer_iter().zip(&classes) {
+                let values = columns.iter().map(|&column| row[column].to_bits()).collect();
+                counts.entry(values).or_default()[*class] += 1;
+            }
+            counts.values().map(|of| of[0].max(of[1])).sum::<usize>() as f64 / 4000.0
+        };
+        let places: Vec<usize> = (0..records.ncols()).collect();
+        let width = records.ncols() / 8;
+        let found = accuracy(&places[..columns * width]);
+        assert_abs_diff_eq!(found, joint, epsilon = 0.02);
+        for answer in 0..8 {
+            assert!(accuracy(&places[answer * width..(answer + 1) * width]) < alone, "{name} {answer}");
+        }
+    }
+}
+
 #[test]
 fn a_name_that_no_data_set_has_gets_the_nearest_and_all() {
     assert_eq!(
         source("adlt").unwrap_err().to_string(),
-        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, diabetes, \
-         household, iris, lending-club, lending-club-default, mnist, valuation, wdbc, wine"
+        "there is no data set \"adlt\" (did you mean \"adult\"?); there are adult, cifar10, college, \
+         credit-card, diabetes, doctor-visits, hmda, household, iris, lending-club, lending-club-default, \
+         letters, mnist, pima, satellite, spam, tree, valuation, votes, wages, wdbc, wine, xor"
     );
     let names: Vec<&str> = sources().iter().map(|source| source.name).collect();
     assert!(names.is_sorted(), "{names:?}");

@@ -216,6 +216,50 @@ fn digits_have_their_known_histograms() {
     assert_abs_diff_eq!(records(&data).slice(s![..60_000, ..]).mean().unwrap(), 0.1307, epsilon = 5e-5);
 }
 
+/// Numbers of records, encoded columns and records of the first class (for a numeric target, the sum) are
+/// those of the packages that publish the tables.
+#[test]
+fn other_tables_have_their_known_records_and_classes() {
+    for (name, records, first) in [
+        ("credit-card", 1_319, 296),
+        ("hmda", 2_380, 2_095),
+        ("letters", 20_000, 789),
+        ("pima", 768, 500),
+        ("satellite", 6_435, 1_533),
+        ("spam", 4_601, 2_788),
+        ("votes", 435, 267),
+    ] {
+        let Some(data) = load(name) else { continue };
+        assert_eq!((data.table.len(), histogram(&data, 0..records)[0]), (records, first), "{name}");
+    }
+    for (name, records, mean) in
+        [("college", 4_739, 13.8078), ("doctor-visits", 5_190, 0.301734), ("wages", 28_155, 595.1126)]
+    {
+        let Some(data) = load(name) else { continue };
+        let Target::Real(values) = data.table.target() else { panic!("{name}: a number") };
+        let lower = match name {
+            "college" => 12.0,
+            "wages" => 50.0,
+            _ => 0.0,
+        };
+        assert_eq!(data.table.len(), records, "{name}");
+        assert_abs_diff_eq!(lower + data.target_width * values.mean().unwrap(), mean, epsilon = 5e-4);
+    }
+}
+
+/// Bounds are public numbers, and clip at most a few cells of a table.
+#[test]
+fn bounds_of_other_tables_clip_few_cells() {
+    let names = ["college", "credit-card", "doctor-visits", "hmda", "letters"];
+    for name in names.into_iter().chain(["pima", "satellite", "spam", "votes", "wages"]) {
+        let Some(data) = load(name) else { continue };
+        let cells: usize = clipped(&data).iter().map(|(_, cells)| cells).sum();
+        let columns = data.columns.as_ref().map_or(0, |schema| schema.columns().len());
+        let share = cells as f64 / (data.table.len() * columns) as f64;
+        assert!(share <= 0.005, "{name}: {share}: {:?}", data.clipped);
+    }
+}
+
 #[test]
 fn colour_images_have_their_known_means() {
     let Some(data) = load("cifar10") else { return };

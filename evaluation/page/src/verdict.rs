@@ -80,6 +80,10 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                                     .1
                                     .against
                                     .map_or("the baseline".into(), |against| against.baseline.to_string()))
+                                @if let Some(gain) = choice.detectable {
+                                    "; a gain of " (metric.shown_difference(gain)) " would show in four of \
+                                     five comparisons"
+                                }
                             },
                             Some((title, row)) => {
                                 strong { (title) }

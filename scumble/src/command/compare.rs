@@ -4,7 +4,7 @@ use super::protect::ProtectArgument;
 use super::reading::{Reading, tell_recognised};
 use super::running::{Running, command_line};
 use super::setting::{Settable, set};
-use super::summary::{collect, score_and_worth, screen, split_note};
+use super::summary::{collect, no_gain, score_and_worth, screen, split_note};
 use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
     self, COLLECT, Candidate, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind,
@@ -542,10 +542,7 @@ fn choices(comparison: &Comparison, outcome: &Outcome, scores: &Scores) -> Strin
     table.load_style(presets::NOTHING).set_header(std::iter::once("to protect".to_owned()).chain(budgets));
     for choices in choices.chunk_by(|a, b| a.goal == b.goal) {
         let cells = choices.iter().map(|choice| match (choice.best, choice.cost) {
-            (None, _) => {
-                let (title, row) = choice.highest;
-                format!("no evidence\n[{title} {}]", metric.shown(row.mean))
-            }
+            (None, _) => no_gain(choice, choice.highest.0, metric),
             (Some((title, row)), None) => format!("{title}\n{}", score_and_worth(scores, row)),
             (Some((title, row)), Some(cost)) => {
                 format!("{title}\n{}\ncosts {}", score_and_worth(scores, row), metric.shown_difference(cost))

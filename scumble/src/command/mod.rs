@@ -170,7 +170,7 @@ enum Command {
     Man(shell::ManArguments),
     /// Write a stand-alone crate for a mechanism of your own, complete with tests.
     NewPlugin(new_plugin::NewPluginArguments),
-    /// Compare mechanisms on a dozen tasks, into one table, one page and one JSON. Without a task, list the
+    /// Compare mechanisms on public tasks, into one table, one page and one JSON. Without a task, list the
     /// tasks.
     #[cfg(feature = "evaluation")]
     Suite(suite::SuiteArguments),

@@ -1,4 +1,4 @@
-//! `scumble suite`: compares mechanisms on a dozen tasks.
+//! `scumble suite`: compares mechanisms on public tasks.
 
 use super::running::{Running, command_line};
 use super::{Failure, complain, new_file, print, print_json};

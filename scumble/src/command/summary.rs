@@ -2,7 +2,9 @@
 //! the commands that design them. The worth of a release is the number of records in the clear that would
 //! give the same score.
 
-use crate::compare::{COLLECT, Choice, Comparison, Goal, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS};
+use crate::compare::{
+    COLLECT, Choice, Comparison, Goal, Metric, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS,
+};
 use crate::core::{Descriptor, Output, Plugin, Side, Unit, number};
 use comfy_table::{Table, presets};
 use console::style;
@@ -181,6 +183,12 @@ pub(super) fn collect(plugins: &[Plugin], by: &str) -> String {
     joined([reporting, shared])
 }
 
+/// Text of a cell without evidence: the gain that would show, and the highest mechanism with its score.
+pub(super) fn no_gain(choice: &Choice, title: &str, metric: Metric) -> String {
+    let gain = choice.detectable.map_or(String::new(), |gain| format!(" ({})", metric.shown(gain)));
+    format!("no evidence{gain}\n[{title} {}]", metric.shown(choice.highest.1.mean))
+}
+
 /// Explains the cells without evidence, if there are any, and names a larger number of trials.
 fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
     let (_, row) = choices.iter().find(|choice| choice.best.is_none())?.highest;
@@ -191,7 +199,10 @@ fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
         20..100 => format!("; try {}{}", hints.trials, 4 * trials),
         _ => String::new(),
     };
-    Some(format!("No evidence: not distinguishable from {baseline} at 1 % with {with}{more}."))
+    Some(format!(
+        "No evidence (G): not distinguishable from {baseline} at 1 % with {with}{more}. A true gain of G would \
+         show with a probability of 80 %."
+    ))
 }
 
 /// Formats the best mechanism at the `shown` budgets, for each goal (protected part of a record, and trust
@@ -205,7 +216,7 @@ fn table(choices: &[Choice], shown: &[f64], scores: &Scores) -> String {
             let (title, row) = choice.best.unwrap_or(choice.highest);
             match choice.best {
                 Some(_) => format!("{}\n{}", shortened(title), score_and_worth(scores, row)),
-                None => format!("no evidence\n[{} {}]", shortened(title), scores.metric.shown(row.mean)),
+                None => no_gain(choice, &shortened(title), scores.metric),
             }
         });
         // A remark below the table says that label DP leaves the features in the clear.

@@ -9,7 +9,7 @@ fn without_a_task_all_are_listed_and_a_wrong_name_gets_the_nearest() {
     let list = files.run("suite");
     assert!(list.contains(" iris  ") && list.contains("which of three species?"), "{list}");
     let tasks = files.json("suite --json");
-    assert_eq!(tasks.as_array().unwrap().len(), 12);
+    assert!(tasks.as_array().unwrap().iter().any(|task| task["name"] == "spam-volunteers"));
     let unknown = files.refuses("suite irs");
     assert!(unknown.starts_with("there is no task \"irs\" (did you mean \"iris\"?); there are"));
     assert!(files.refuses("suite iris --mechanism lapace").contains("\"lapace\""));

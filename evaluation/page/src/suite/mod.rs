@@ -1,4 +1,4 @@
-//! A dozen tasks on public data that compare mechanisms of every trust model in the same way. A paper can
+//! Tasks on public data that compare mechanisms of every trust model in the same way. A paper can
 //! compare the results of its own mechanism with those of the mechanisms in the resulting tables.
 //!
 //! ```
@@ -6,7 +6,7 @@
 //!
 //! # use scumble_private_models as _;
 //! let registry = scumble_core::Registry::installed()?;
-//! assert_eq!(tasks().len(), 12);
+//! assert!(tasks().iter().any(|task| task.name == "wine"));
 //! let iris = task("iris")?;
 //! let mut comparison = iris.comparison(&registry, Form::Quick, &[])?;
 //! comparison.trials = 2; // a table needs ten

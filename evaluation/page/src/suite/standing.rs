@@ -42,6 +42,11 @@ impl Finished {
         self.outcome.scores().into_iter().next()
     }
 
+    /// Time of all releases and of the models in `scores`, added up over trials, in seconds.
+    pub(super) fn seconds(&self, scores: &Scores) -> f64 {
+        scores.series.iter().flat_map(|series| series.rows).map(|row| row.seconds).sum()
+    }
+
     /// Returns true if the task's models learn from volunteers' records with labels in addition to the
     /// release.
     pub(super) fn adds(&self) -> bool {
