@@ -25,6 +25,7 @@ mod fidelity;
 mod influence;
 mod metric;
 mod model;
+mod or_null;
 mod outcome;
 mod prediction;
 mod reference;

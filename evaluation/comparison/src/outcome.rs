@@ -2,14 +2,14 @@
 
 use super::designed::DesignCall;
 use super::evidence::{ENOUGH_TRIALS, LEVEL};
-use super::reference::{Knows, Reference, numbers, score};
+use super::reference::{Knows, Reference};
 use super::scorer::Named;
 use super::trust::Trust;
 use super::tuned::Tuned;
 use super::worth::Worth;
-use super::{Metric, Scorer};
-use scumble_core::{Guarantee, Notion, Unit, number};
-use serde::{Serialize, Serializer};
+use super::{Error, Metric, Scorer, or_null};
+use scumble_core::{Claim, Guarantee, Notion, Unit, number};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) const SHUFFLED: &str = "shuffled";
 pub(super) const LABEL_SHARE: &str = "label_share";
 
 /// Outcome of a comparison.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
     /// One row per scorer (a model, an adversary or another scored object), metric, mechanism with its
     /// parameters, and budget ε, sorted in this order.
@@ -32,15 +32,15 @@ pub struct Outcome {
     /// Mechanisms that do not apply to the data, with the reasons.
     pub skipped: Vec<Skipped>,
     /// Cells (one mechanism at one ε) with a failed trial. The means of their scores are NaN.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
     /// Score of the baseline by the first metric. For models, the baseline is the majority class or the mean.
     /// For an adversary, it is the adversary's result without a release. If the released table itself is
     /// scored, the baseline is a table of records spread uniformly over the domain.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub baseline: f64,
     /// Scores of the baseline by every metric.
-    #[serde(serialize_with = "scores")]
+    #[serde(with = "or_null::map")]
     pub baselines: BTreeMap<Metric, f64>,
     /// Number of training records per trial.
     pub train_records: usize,
@@ -58,7 +58,7 @@ pub struct Outcome {
 ///
 /// It is the score of a model on held-out test records, of an adversary on released records, or of the
 /// released table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     /// Name of the plugin.
     pub mechanism: String,
@@ -66,10 +66,10 @@ pub struct Row {
     /// values. If a separate mechanism releases the label, the label's share of ε is included.
     pub parameters: Value,
     /// Call that designs the mechanism; `None` if the data have no schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub design: Option<DesignCall>,
     /// Budget ε; `None` for a mechanism that never claims differential privacy.
-    #[serde(serialize_with = "epsilon_or_null")]
+    #[serde(with = "or_null::option")]
     pub epsilon: Option<f64>,
     /// Trust model.
     pub trust: Trust,
@@ -80,19 +80,19 @@ pub struct Row {
     /// targets that are clipped to their public bounds.
     pub metric: Metric,
     /// Mean over trials.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub mean: f64,
     /// Sample standard deviation over trials; NaN for one trial.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub sd: f64,
     /// Bound on an adversary's score that the guarantee implies: an upper bound, or a lower bound for the
     /// normalised MSE.
-    #[serde(serialize_with = "bound", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "or_null::option", skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
     /// Number of trials.
     pub trials: usize,
     /// Score of each trial.
-    #[serde(serialize_with = "numbers")]
+    #[serde(with = "or_null::list")]
     pub scores: Vec<f64>,
     /// Influence of each group of test records on the score of each trial: the first-order change of the
     /// score if the weight of the group's records changes.
@@ -100,22 +100,22 @@ pub struct Row {
     pub(super) influences: Vec<Vec<f32>>,
     /// Number of training records in the clear from which the row's model would reach the row's score; `None`
     /// if the score is not a model's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<Worth>,
     /// Number of clean records that would improve a model of the volunteers' records as much as the release
     /// does; `None` without volunteers who have labels.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adds: Option<Worth>,
     /// Significance test against the better of two predictions without a release (see [`Against`]); `None` if
     /// the score is not a model's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
     /// Choices of mechanism and model parameters, and the records that the choices were made on.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<Tuned>,
     /// Guarantee of a release with fresh randomness, for as many records as a trial releases. It has a
     /// warning if a claim is void.
-    #[serde(serialize_with = "guarantee_for_machines")]
+    #[serde(serialize_with = "guarantee_for_machines", deserialize_with = "claims")]
     pub guarantee: Guarantee,
     /// Sum over all trials of the time for the release and the scorer, in seconds. Trials run in parallel, so
     /// the sum exceeds the elapsed time. If several models learn from one release, the row of each model
@@ -125,7 +125,7 @@ pub struct Row {
 
 /// Reference without a release that a model's score is tested against, and the p-value. The reference is the
 /// better of two: the baseline, and a model of the volunteers' records.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Against {
     /// Training data of the reference.
     pub baseline: Knows,
@@ -135,14 +135,26 @@ pub struct Against {
     /// Standard error of the mean difference in score. It accounts for the choice of test records,
     /// also of records in several trials, and for the differences between trials. It is NaN for a single
     /// trial.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub standard_error: f64,
     /// Degrees of freedom of the standard error. They are NaN for a single trial.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub degrees: f64,
 }
 
 impl Row {
+    /// Returns true if both rows have the same scorer and metric.
+    fn is_scored_like(&self, other: &Self) -> bool {
+        self.scorer == other.scorer && self.metric == other.metric
+    }
+
+    /// Returns true if both rows have the same mechanism, parameters and ε.
+    fn is_cell_of(&self, other: &Self) -> bool {
+        self.mechanism == other.mechanism
+            && self.parameters == other.parameters
+            && self.epsilon == other.epsilon
+    }
+
     /// Returns true if the release has differential privacy for its records at a finite ε: local, central or
     /// through a shuffler.
     pub fn has_dp(&self) -> bool {
@@ -196,6 +208,48 @@ impl Series<'_> {
 }
 
 impl Outcome {
+    /// Reads the JSON form that [`Comparison::to_json`](super::Comparison::to_json) writes. Of a guarantee,
+    /// only the claims are read. The calls that design the rows are not read.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for JSON of another form, with the reason.
+    pub fn from_json(value: &Value) -> super::Result<Self> {
+        let refuse =
+            |problem: serde_json::Error| Error::Data(format!("the outcome is not readable: {problem}"));
+        let mut outcome = Self::deserialize(value).map_err(refuse)?;
+        let mut rows = vec![];
+        for name in ["rows", "without_dp"] {
+            rows.extend(Vec::<Row>::deserialize(&value[name]).map_err(refuse)?);
+        }
+        outcome.add(rows);
+        Ok(outcome)
+    }
+
+    /// Adds rows. A row replaces one with the same mechanism, parameters, ε, scorer and metric.
+    pub fn add(&mut self, rows: Vec<Row>) {
+        let released = self.train_records as f64;
+        for mut row in rows {
+            row.worth = row.worth.map(|worth| worth.of(released));
+            row.adds = row.adds.map(|adds| adds.of(released));
+            let is_same = |other: &Row| other.is_scored_like(&row) && other.is_cell_of(&row);
+            match self.rows.iter().position(is_same) {
+                Some(place) => self.rows[place] = row,
+                None => {
+                    // Rows of a scorer and a metric are neighbours, and so are rows of a mechanism.
+                    let alike = |other: &Row| {
+                        other.is_scored_like(&row)
+                            && other.mechanism == row.mechanism
+                            && other.parameters == row.parameters
+                    };
+                    let after = self.rows.iter().rposition(alike);
+                    let after =
+                        after.or_else(|| self.rows.iter().rposition(|other| other.is_scored_like(&row)));
+                    self.rows.insert(after.map_or(self.rows.len(), |place| place + 1), row);
+                }
+            }
+        }
+    }
+
     /// All rows as CSV, each with this `warning`.
     pub(crate) fn to_csv(&self, warning: &str) -> String {
         const HEADER: [&str; 25] = [
@@ -245,7 +299,7 @@ impl Outcome {
                     row.mechanism.clone(),
                     row.parameters.to_string(),
                     row.epsilon.map_or(String::new(), number),
-                    by.model.into(),
+                    by.model.into_owned(),
                     serde_json::json!(by.model_parameters).to_string(),
                     row.metric.to_string(),
                     number(row.mean),
@@ -339,7 +393,7 @@ fn title(own: &[Row], all: &[&[Row]]) -> String {
 }
 
 /// Mechanism that does not apply to the data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Skipped {
     /// Name of the plugin.
     pub mechanism: String,
@@ -353,14 +407,14 @@ pub struct Skipped {
 }
 
 /// Cell (one mechanism at one ε) with a failed trial.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Failed {
     /// Name of the plugin; `identity` if a model could not learn from records in the clear.
     pub mechanism: String,
     /// Parameters that were given.
     pub parameters: Value,
     /// Budget ε.
-    #[serde(serialize_with = "epsilon_or_null")]
+    #[serde(with = "or_null::option")]
     pub epsilon: Option<f64>,
     /// First trial that failed, counted from 1.
     pub trial: usize,
@@ -379,16 +433,14 @@ impl std::fmt::Display for Failed {
     }
 }
 
-fn epsilon_or_null<S: Serializer>(epsilon: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    epsilon.map(number::to_json).serialize(serializer)
-}
-
-fn bound<S: Serializer>(bound: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    bound.map(number::to_json).serialize(serializer)
-}
-
-fn scores<S: Serializer>(values: &BTreeMap<Metric, f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(values.iter().map(|(metric, value)| (metric, number::to_json(*value))))
+/// Reads the claims of a guarantee. Its other fields remain empty.
+fn claims<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Guarantee, D::Error> {
+    #[derive(Deserialize)]
+    struct Claims {
+        claims: Vec<Claim>,
+    }
+    let Claims { claims } = Claims::deserialize(deserializer)?;
+    Ok(Guarantee { claims, ..Guarantee::default() })
 }
 
 fn guarantee_for_machines<S: Serializer>(guarantee: &Guarantee, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,9 +3,8 @@
 use super::evidence::Sample;
 use super::metric::Subject;
 use super::spread::mean_and_sd;
-use super::{Metric, Scorer};
-use scumble_core::number;
-use serde::{Serialize, Serializer};
+use super::{Metric, Scorer, or_null};
+use serde::{Deserialize, Serialize};
 
 /// Training data of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -26,7 +25,7 @@ impl LearnsFrom {
 }
 
 /// Training data of a [`Reference`]'s model, which learns from no release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knows {
     /// Most frequent class or mean of the training records: the baseline.
@@ -49,7 +48,7 @@ impl std::fmt::Display for Knows {
 }
 
 /// Score of a model that learns from no release, for comparison with the scores of releases.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Reference {
     /// Training data of the model.
     pub knows: Knows,
@@ -61,13 +60,13 @@ pub struct Reference {
     /// Metric of the score.
     pub metric: Metric,
     /// Mean over trials.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub mean: f64,
     /// Sample standard deviation over trials; NaN for one trial.
-    #[serde(serialize_with = "score")]
+    #[serde(with = "or_null")]
     pub sd: f64,
     /// Score of each trial.
-    #[serde(serialize_with = "numbers")]
+    #[serde(with = "or_null::list")]
     pub scores: Vec<f64>,
     /// Influence of each group of test records on the score of each trial: the first-order change of the
     /// score if the weight of the group's records changes.
@@ -75,18 +74,8 @@ pub struct Reference {
     pub(super) influences: Vec<Vec<f32>>,
     /// One-sided p-value of the hypothesis that the model is not better than the baseline, from paired
     /// predictions for the same test records; `None` for the baseline itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
-}
-
-/// Serialises a score, with null for NaN, and the text `inf` or `-inf` for an infinite value.
-pub(super) fn score<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    number::to_json(*value).serialize(serializer)
-}
-
-/// Serialises several scores as [`score`] does.
-pub(super) fn numbers<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(values.iter().map(|value| number::to_json(*value)))
 }
 
 impl Reference {

@@ -1,9 +1,8 @@
 //! Scores of one scorer (a model, an adversary or another scored object) in one trial, in the form that a
 //! store of finished trials has.
 
-use super::Metric;
-use scumble_core::number;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use super::{Metric, or_null};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Scores of one scorer on one trial's release.
@@ -41,24 +40,10 @@ impl Scored {
     }
 }
 
-/// Score, serialised as null if it is NaN, and as text if it is infinite.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Score(pub(super) f64);
-
-impl Serialize for Score {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        number::to_json(self.0).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Score {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Number(#[serde(with = "number")] f64);
-        let value = Option::<Number>::deserialize(deserializer)?;
-        Ok(Self(value.map_or(f64::NAN, |Number(value)| value)))
-    }
-}
+/// Score of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Score(#[serde(with = "or_null")] pub(super) f64);
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,16 @@
 //! Scorers: models, adversaries and other objects that metrics score on a release.
 
 use super::metric::Subject;
-use super::{Adversary, Comparison, Metric, Model};
-use serde::Serialize;
+use super::{Adversary, Comparison, Error, Metric, Model, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Object that is scored on a release.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(into = "Named")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Named", try_from = "Named")]
 pub enum Scorer {
     /// Model, which learns to predict.
     Model(Model),
@@ -24,9 +25,9 @@ pub enum Scorer {
 }
 
 /// Name and parameters of a scorer in a row.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Named {
-    pub(super) model: &'static str,
+    pub(super) model: Cow<'static, str>,
     pub(super) model_parameters: BTreeMap<String, Value>,
 }
 
@@ -39,21 +40,46 @@ fn adversary_parameters(adversary: Adversary) -> BTreeMap<String, Value> {
 
 impl Named {
     fn plain(model: &'static str) -> Self {
-        Self { model, model_parameters: BTreeMap::new() }
+        Self { model: model.into(), model_parameters: BTreeMap::new() }
     }
 }
 
 impl From<Scorer> for Named {
     fn from(scorer: Scorer) -> Self {
         match scorer {
-            Scorer::Model(model) => Self { model: model.name(), model_parameters: model.settings() },
+            Scorer::Model(model) => Self { model: model.name().into(), model_parameters: model.settings() },
             Scorer::Adversary(adversary) => {
-                Self { model: "adversary", model_parameters: adversary_parameters(adversary) }
+                Self { model: "adversary".into(), model_parameters: adversary_parameters(adversary) }
             }
             Scorer::Membership => Self::plain("membership"),
             Scorer::Audit => Self::plain("audit"),
             Scorer::Table => Self::plain("table"),
         }
+    }
+}
+
+impl TryFrom<Named> for Scorer {
+    type Error = Error;
+
+    fn try_from(Named { model, model_parameters }: Named) -> Result<Self> {
+        let plain = [Self::Membership, Self::Audit, Self::Table];
+        if let Some(plain) = plain.into_iter().find(|plain| Named::from(plain.clone()).model == model) {
+            return Ok(plain);
+        }
+        if model == "adversary" {
+            let number = |name: &str| model_parameters.get(name).and_then(Value::as_f64);
+            let known_share = number("known_share").unwrap_or(Adversary::default().known_share);
+            let network = model_parameters.get("network").and_then(Value::as_bool).unwrap_or(false);
+            return Ok(Self::Adversary(Adversary { known_share, network }));
+        }
+        // A list has the values of a parameter that was chosen.
+        let values = |value: &Value| value.as_array().cloned();
+        let is_fixed = |(_, value): &(&String, &Value)| values(value).is_none();
+        let fixed =
+            model_parameters.iter().filter(is_fixed).map(|(name, value)| (name.clone(), value.clone()));
+        let chosen = model_parameters.iter().filter_map(|(name, value)| Some((name.clone(), values(value)?)));
+        let fixed = Model::new(&model, &fixed.collect())?;
+        Ok(Self::Model(fixed.tuned(&chosen.collect())?))
     }
 }
 
@@ -70,9 +96,14 @@ impl Scorer {
     }
 
     /// Returns true if the object is scored in this trial. The audit of a design is the same in all trials,
-    /// so it runs only in the first.
+    /// so it runs only in the first. A membership attack takes longer than a release, and runs in the first
+    /// ten trials.
     pub(super) fn takes_part_in(&self, trial: usize) -> bool {
-        trial == 0 || *self != Self::Audit
+        match self {
+            Self::Audit => trial == 0,
+            Self::Membership => trial < 10,
+            _ => true,
+        }
     }
 
     /// Returns true if the object can be scored on a release. `learner` is the name of the [`Model`] beside

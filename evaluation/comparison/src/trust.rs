@@ -1,11 +1,11 @@
 //! Trust models: local, shuffler, two servers and curator.
 
 use scumble_core::{Designed, Side};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Trust model: the party that is trusted with more than the release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
     /// Local model: no party is trusted, and each person's report is noisy.

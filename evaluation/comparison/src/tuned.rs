@@ -1,13 +1,13 @@
 //! Choices of parameters of a mechanism or a model, and the records that the choices were made on.
 
 use scumble_core::number;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Choice of parameters of a row's mechanism or model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
     /// Mechanism or model whose parameters were chosen.
     pub what: Tunable,
@@ -21,7 +21,7 @@ pub struct Tuned {
 }
 
 /// Object with parameters that are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tunable {
     /// Mechanism, which is designed and released anew for each option.
@@ -31,7 +31,7 @@ pub enum Tunable {
 }
 
 /// Records that are used for a choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunedOn {
     /// Volunteers. Options are compared only on the volunteers' records: some of these shape designs, some
@@ -43,7 +43,7 @@ pub enum TunedOn {
 }
 
 /// Chosen option.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
     /// Values of the parameters that were chosen.
     pub parameters: BTreeMap<String, Value>,

@@ -9,7 +9,7 @@
 use super::Metric;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Number of bootstrap draws of the trials.
 const DRAWS: usize = 1000;
@@ -18,7 +18,7 @@ const TAIL: f64 = 0.025;
 
 /// Number of records in the clear from which the same model learns as much as from a release, with a 95 %
 /// interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
     /// Number of records.
     pub records: f64,
@@ -28,11 +28,18 @@ pub struct Worth {
     pub upper: f64,
     /// Upper bound on the worth of a release by any mechanism with the same guarantee, if a theorem gives
     /// one: see [`at_most`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
     /// Number of records that a trial releases.
     #[serde(skip)]
     pub(super) all: f64,
+}
+
+impl Worth {
+    /// This worth of a release of `records` records.
+    pub(super) fn of(self, records: f64) -> Self {
+        Self { all: records, ..self }
+    }
 }
 
 /// Text for people, in whole records. A number is displayed as `all` if a trial does not release more
