@@ -87,6 +87,7 @@ pub use error::{Error, Result};
 pub use images::Images;
 pub use packed::PackedTable;
 pub use source::{Source, folder, source, sources};
+pub use stored::read_text;
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -55,6 +55,23 @@ pub(crate) fn read(file: &Path) -> Result<Stored> {
     Err(Error::Missing { file: file.into() })
 }
 
+/// Text of `file`, which is plain or packed as .gz or .xz. The ending of the packed file may be left out.
+///
+/// # Errors
+/// [`scumble_records::Error::Io`] if the file does not exist or cannot be read or unpacked, and
+/// [`scumble_records::Error::Unreadable`] if it is not UTF-8 text.
+pub fn read_text(file: &Path) -> Result<String> {
+    let is_packed = file.extension().is_some_and(|ending| ending == "gz" || ending == "xz");
+    let plain = if is_packed { file.with_extension("") } else { file.into() };
+    match read(&plain) {
+        Err(Error::Missing { .. }) => {
+            let source = io::Error::from(io::ErrorKind::NotFound);
+            Err(scumble_records::Error::Io { file: file.into(), source }.into())
+        }
+        stored => Ok(stored?.text()?.to_owned()),
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Packing {
     None,

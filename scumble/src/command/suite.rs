@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   scumble suite --all --quick --output results
-  scumble suite iris wine --mechanism direct --output results";
+  scumble suite iris wine --mechanism direct --output results
+  scumble suite --all --mechanism my-mechanism --published suite.json --output results";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,6 +33,10 @@ pub(super) struct SuiteArguments {
     /// A mechanism, in place of all quick mechanisms; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
+    /// Published results, a suite.json (also packed as .gz), whose tasks and rows are drawn too; may be given
+    /// several times. Without a task, nothing is run.
+    #[arg(long, value_name = "FILE")]
+    published: Vec<PathBuf>,
     /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished
     /// trials of each task, from which a stopped run resumes.
     #[arg(long, value_name = "FOLDER")]
@@ -54,7 +59,7 @@ pub(super) struct SuiteArguments {
 pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bool) -> Result<(), Failure> {
     let selected: Vec<&'static Task> = match (&arguments.task[..], arguments.all) {
         (_, true) => tasks().iter().collect(),
-        ([], false) => return list(as_json),
+        ([], false) if arguments.published.is_empty() => return list(as_json),
         (names, false) => names.iter().map(|name| task(name)).collect::<Result<_, _>>()?,
     };
     for name in &arguments.mechanism {
@@ -66,18 +71,33 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
         places.create(arguments)?;
     }
     let form = if arguments.quick { Form::Quick } else { Form::Whole };
-    let mut results = Results::new(form);
+    let published = arguments.published.iter().map(|file| published(file));
+    let mut all: Vec<Results> = published.collect::<Result<_, _>>()?;
+    let form = all.first().filter(|_| selected.is_empty()).map_or(form, |first| first.form);
+    let mut own = Results::new(form);
     for task in selected {
         match run(registry, task, form, arguments, places.as_ref()) {
-            Ok((comparison, outcome)) => results.add(task, &comparison, outcome),
+            Ok((comparison, outcome)) => own.add(task, &comparison, outcome),
             Err(failure) => {
                 complain(&format!("{}: {failure}", task.name));
-                results.missing.push(Missing { task, reason: failure.to_string() });
+                own.missing.push(Missing { task, reason: failure.to_string() });
             }
         }
     }
+    all.push(own);
+    let mut results = Results::new(form);
+    for other in all {
+        if other.form != form {
+            return Err("results of the quick and of the full variant cannot be compared".into());
+        }
+        results.merge(other)?;
+    }
     if results.finished.is_empty() {
-        return Err("no task could be run".into());
+        let reason = results
+            .missing
+            .first()
+            .map_or(String::new(), |missing| format!(": {}: {}", missing.task.name, missing.reason));
+        return Err(format!("no task could be run{reason}").into());
     }
     let command = command_line();
     let (table, numbers) = (results.to_markdown(&command), results.to_json());
@@ -94,6 +114,14 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
         numbers_file.finish((serde_json::to_string(&numbers)? + "\n").as_bytes())?;
     }
     Ok(())
+}
+
+/// Reads published results.
+fn published(file: &Path) -> Result<Results, Failure> {
+    let named = |problem: String| format!("{}: {problem}", file.display());
+    let text = crate::datasets::read_text(file).map_err(|error| error.to_string())?;
+    let json = serde_json::from_str(&text).map_err(|error| named(error.to_string()))?;
+    Ok(Results::from_json(&json).map_err(|error| named(error.to_string()))?)
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use super::results::Results;
 use super::standing::Standing;
-use super::table::{ATTACKED, ATTACKED_LEAD, Table, heading, nothing, overall};
+use super::table::{Table, heading, nothing, overall};
 use crate::{document, words};
 use maud::{Markup, html};
 
@@ -31,9 +31,8 @@ impl Results {
                         }
                     }
                 }
-                @let attacked = self.attacked();
-                @if !attacked.rows.is_empty() {
-                    section { h2 { (ATTACKED) } p { (ATTACKED_LEAD) } (shown(&attacked, None)) }
+                @for section in self.overview() {
+                    section { h2 { (section.title) } p { (section.lead) } (shown(&section.table, None)) }
                 }
                 @let absent = self.absent();
                 @if !absent.is_empty() {

@@ -50,7 +50,8 @@ impl Finished {
     /// Returns true if the task's models learn from volunteers' records with labels in addition to the
     /// release.
     pub(super) fn adds(&self) -> bool {
-        self.outcome.volunteers > 0 && self.has_labels
+        let release_alone = self.json["settings"]["release_alone"] == true;
+        self.outcome.volunteers > 0 && self.has_labels && !release_alone
     }
 }
 
@@ -117,7 +118,7 @@ impl Results {
 }
 
 /// The median, or NaN if `values` is empty.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => f64::NAN,

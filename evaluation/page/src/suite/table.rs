@@ -1,10 +1,11 @@
 //! The results as one Markdown document.
 
 use super::results::{Finished, Results};
-use super::standing::{At, Standing};
+use super::standing::{At, Standing, median};
 use super::task::Form;
 use scumble_comparison::{Choice, Goal, Knows, Metric, Row, Scores, in_words};
 use scumble_core::Notion;
+use std::collections::BTreeMap;
 
 /// A table: its header, and rows of the same length.
 pub(super) struct Table {
@@ -12,7 +13,25 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<String>>,
 }
 
+/// A table over all tasks, with its title and explanation.
+pub(super) struct Section {
+    pub(super) title: &'static str,
+    pub(super) lead: &'static str,
+    pub(super) table: Table,
+}
+
 impl Results {
+    /// The tables over all tasks after those of single goals, without empty ones.
+    pub(super) fn overview(&self) -> Vec<Section> {
+        let sections = [
+            Section { title: CHOSEN, lead: CHOSEN_LEAD, table: self.places() },
+            Section { title: WITHOUT, lead: WITHOUT_LEAD, table: self.without_dp() },
+            Section { title: ATTACKED, lead: ATTACKED_LEAD, table: self.attacked(Metric::Membership) },
+            Section { title: RECOVERED, lead: RECOVERED_LEAD, table: self.attacked(Metric::Recovered) },
+        ];
+        sections.into_iter().filter(|section| !section.table.rows.is_empty()).collect()
+    }
+
     /// The results as Markdown: the tasks, the recommended mechanisms of each task, and the standings of the
     /// mechanisms over all tasks. `command` is the shell command that made the results.
     pub fn to_markdown(&self, command: &str) -> String {
@@ -30,9 +49,8 @@ impl Results {
                 text += &nothing(&standings).map_or(String::new(), |line| format!("\n{line}\n"));
             }
         }
-        let attacked = self.attacked();
-        if !attacked.rows.is_empty() {
-            text += &format!("\n## {ATTACKED}\n\n{ATTACKED_LEAD}\n\n{}", attacked.to_markdown());
+        for section in self.overview() {
+            text += &format!("\n## {}\n\n{}\n\n{}", section.title, section.lead, section.table.to_markdown());
         }
         let absent = self.absent();
         if !absent.is_empty() {
@@ -47,10 +65,11 @@ impl Results {
         let form = match self.form {
             Form::Whole => "The full variant of the suite".to_owned(),
             Form::Quick => format!(
-                "The quick variant of the suite: {} trials, of at most {} training records and {} test \
-                 records",
+                "The quick variant of the suite: {} trials, of at most {} training records (with at most {} \
+                 numbers) and {} test records",
                 Form::TRIALS,
                 Form::TRAIN,
+                Form::NUMBERS,
                 Form::TEST
             ),
         };
@@ -125,15 +144,97 @@ impl Results {
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
     }
 
-    /// The membership advantage, and the score of the first model, for all mechanisms with noisy statistics
-    /// in the tasks with a membership attack. Mechanisms with different kinds of claims are in the same
-    /// table.
-    pub(super) fn attacked(&self) -> Table {
-        let header = ["task", "mechanism", "claim", "membership advantage (%)", "score"];
+    /// For each mechanism and goal: the number of cells (a task at a budget) with the mechanism, the number
+    /// of cells that name it, and the cell of these with the largest worth as a share of the records.
+    fn places(&self) -> Table {
+        /// Cells with a mechanism, cells that name it, and the largest worth with its cell.
+        type Place = (usize, usize, Option<(f64, String)>);
+        let mut places: BTreeMap<(String, String), Place> = BTreeMap::new();
+        for finished in &self.finished {
+            let Some(scores) = finished.scores() else { continue };
+            let is_tried = |row: &&Row| row.epsilon.is_some_and(f64::is_finite) && row.mean.is_finite();
+            for row in scores.series.iter().flat_map(|series| series.rows).filter(is_tried) {
+                if let Some(goal) = Goal::from_row(row) {
+                    places.entry((goal.to_string(), row.mechanism.clone())).or_default().0 += 1;
+                }
+            }
+            for choice in finished.outcome.choices(&scores) {
+                let Some((_, row)) = choice.best else { continue };
+                let place = places.entry((choice.goal.to_string(), row.mechanism.clone())).or_default();
+                place.1 += 1;
+                let worth = row.worth.filter(|_| !finished.adds()).map(|worth| {
+                    let share = worth.records / finished.outcome.train_records as f64;
+                    let at = in_words(choice.epsilon);
+                    (
+                        share,
+                        format!(
+                            "{} at ε = {at}: {worth} of {}",
+                            finished.task.name, finished.outcome.train_records
+                        ),
+                    )
+                });
+                if worth.as_ref().map(|worth| worth.0) > place.2.as_ref().map(|best| best.0) {
+                    place.2 = worth;
+                }
+            }
+        }
+        let mut rows: Vec<_> = places.into_iter().collect();
+        rows.sort_by(|((goal, _), a), ((other, _), b)| {
+            self.rank(goal).cmp(&self.rank(other)).then(b.1.cmp(&a.1)).then(b.0.cmp(&a.0))
+        });
+        let row = |((goal, mechanism), (tried, named, best)): ((String, String), Place)| {
+            let best = best.map_or("–".to_owned(), |(_, text)| text);
+            vec![mechanism, goal, format!("{named} of {tried}"), best]
+        };
+        let header = ["mechanism", "protects", "cells that name it", "largest worth"];
+        Table { header: header.map(str::to_owned).to_vec(), rows: rows.into_iter().map(row).collect() }
+    }
+
+    /// Place of a goal, given as text, among all goals.
+    fn rank(&self, goal: &str) -> Option<usize> {
+        self.goals().iter().position(|other| other.to_string() == goal)
+    }
+
+    /// For each mechanism without differential privacy: the share that it keeps of what the clean records
+    /// gain over the baseline.
+    fn without_dp(&self) -> Table {
+        let mut kept: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for finished in &self.finished {
+            let Some(scores) = finished.scores() else { continue };
+            let known = |knows: Knows| {
+                finished
+                    .outcome
+                    .references(&scores)
+                    .find(|reference| reference.knows == knows)
+                    .map(|found| found.mean)
+            };
+            let (Some(guess), Some(clean)) = (known(Knows::Guess), known(Knows::Clean)) else { continue };
+            for series in scores.series.iter().filter(|_| !finished.adds()) {
+                for row in series.rows.iter().filter(|row| !row.has_dp() && row.mean.is_finite()) {
+                    let share = (row.mean - guess) / (clean - guess);
+                    kept.entry(series.title.clone()).or_default().push(share);
+                }
+            }
+        }
+        let row = |(mechanism, shares): (String, Vec<f64>)| {
+            let [least, most] =
+                [f64::min, f64::max].map(|of| 100.0 * shares.iter().copied().fold(shares[0], of));
+            let tasks = shares.len().to_string();
+            let middle = 100.0 * median(shares);
+            vec![mechanism, tasks, format!("{middle:.0} ({least:.0} to {most:.0})")]
+        };
+        let header = ["mechanism", "tasks", "share of the gain (%)"];
+        Table { header: header.map(str::to_owned).to_vec(), rows: kept.into_iter().map(row).collect() }
+    }
+
+    /// The score of an adversary by `metric`, and the score of the first model, for all mechanisms in the
+    /// tasks with this attack. Mechanisms with different kinds of claims are in the same table.
+    fn attacked(&self, metric: Metric) -> Table {
+        let header = ["task", "mechanism", "claim", metric.title(), "score"];
         let task_rows = |finished: &Finished| -> Option<Vec<Vec<String>>> {
             let by_model = finished.scores()?;
             let all = finished.outcome.scores();
-            let attacked = all.iter().find(|scores| scores.metric == Metric::Membership)?;
+            let attacked = all.iter().find(|scores| scores.metric == metric)?;
             let mut rows: Vec<(&Row, Vec<String>)> = vec![];
             for series in &attacked.series {
                 let score = |row: &Row| {
@@ -178,9 +279,23 @@ fn claimed(row: &Row) -> String {
     epsilon_claim.or(nats).unwrap_or_else(|| "–".into())
 }
 
-/// The heading of the table of membership attacks. The text [`ATTACKED_LEAD`] explains the table.
-pub(super) const ATTACKED: &str = "Membership attack";
-pub(super) const ATTACKED_LEAD: &str = "Membership advantage of an adversary over a coin toss, in ascending \
+const CHOSEN: &str = "Where each mechanism is the best choice";
+const CHOSEN_LEAD: &str = "A cell is a task at a budget. For each mechanism: in how many of the cells with it \
+    the tables above name it, and its largest worth there, as a share of the released records.";
+
+const WITHOUT: &str = "Mechanisms without differential privacy";
+const WITHOUT_LEAD: &str = "Scores cannot be compared with those above, because the claims differ: \
+    `mechanisms/README.md` lists them. The share \
+    says how much a release keeps of what the clean records gain over the baseline: the median over tasks, \
+    with the least and the most.";
+
+const RECOVERED: &str = "Reconstruction";
+const RECOVERED_LEAD: &str = "The share of the features' variance that an adversary explains for records that \
+    it does not know, in ascending order. It knows half of the records with their released rows, and fits a \
+    linear map. Other adversaries may learn more.";
+
+const ATTACKED: &str = "Membership attack";
+const ATTACKED_LEAD: &str = "Membership advantage of an adversary over a coin toss, in ascending \
     order. Under differential privacy, the adversary knows all records but one. If a mechanism uses half of \
     the records, the adversary knows all records and all possible halves, and infers whether a record was \
     used. The advantage is measured: an adversary with more knowledge or a better method may learn more, up \

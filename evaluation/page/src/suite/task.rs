@@ -2,7 +2,7 @@
 
 use scumble_comparison::{Candidate, Comparison, Error, Experiment, Result};
 use scumble_core::{Registry, nearest_name};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A comparison of mechanisms on one data set, described by an experiment.
@@ -15,13 +15,14 @@ pub struct Task {
 }
 
 /// The variant of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// The full variant, as the tasks define it. It takes hours.
     Whole,
     /// The quick variant: [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) training records
-    /// and [`TEST`](Self::TEST) test records.
+    /// and [`TEST`](Self::TEST) test records, at three [`BUDGETS`](Self::BUDGETS). A table of many columns has
+    /// fewer training records, with at most [`NUMBERS`](Self::NUMBERS) numbers.
     Quick,
 }
 
@@ -30,6 +31,10 @@ impl Form {
     pub const TRIALS: usize = 10;
     /// Maximum number of released records in the quick variant.
     pub const TRAIN: usize = 2000;
+    /// Maximum number of encoded numbers of the training records in the quick variant.
+    pub const NUMBERS: usize = 400_000;
+    /// Budgets ε of the quick variant.
+    pub const BUDGETS: [f64; 3] = [0.5, 2.0, 8.0];
     /// Maximum number of test records in the quick variant.
     pub const TEST: usize = 1000;
 }
@@ -114,7 +119,9 @@ impl Task {
         let mut comparison = experiment.comparison(experiment.data()?, candidates)?;
         if form == Form::Quick {
             comparison.trials = comparison.trials.min(Form::TRIALS);
-            comparison.splitting.most_train = Some(Form::TRAIN);
+            let columns = comparison.data.table.columns().len().max(1);
+            comparison.splitting.most_train = Some(Form::TRAIN.min(Form::NUMBERS / columns));
+            comparison.epsilons = Form::BUDGETS.to_vec();
             comparison.splitting.most_test = Some(Form::TEST);
         }
         if !mechanisms.is_empty() {
