@@ -195,14 +195,11 @@ fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
     let (trials, baseline) = (row.trials, row.against?.baseline);
     let with = trials_in_words(trials);
     let more = match trials {
-        ..20 => format!("; try {}20", hints.trials),
-        20..100 => format!("; try {}{}", hints.trials, 4 * trials),
+        ..20 => format!(" Try {}20.", hints.trials),
+        20..100 => format!(" Try {}{}.", hints.trials, 4 * trials),
         _ => String::new(),
     };
-    Some(format!(
-        "No evidence (G): not distinguishable from {baseline} at 1 % with {with}{more}. A true gain of G would \
-         show with a probability of 80 %."
-    ))
+    Some(format!("No evidence (G): at 1 % with {with}, no gain over {baseline}; G would show.{more}"))
 }
 
 /// Formats the best mechanism at the `shown` budgets, for each goal (protected part of a record, and trust
