@@ -234,7 +234,7 @@ impl Comparison {
                 "row": self.rows().position(is_best),
                 "highest": title,
                 "score": highest.metric.shown(highest.mean),
-                "detectable": choice.detectable,
+                "at_most": choice.at_most,
             })
         };
         let scores = self.outcome.scores();

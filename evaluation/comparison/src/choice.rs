@@ -1,6 +1,6 @@
 //! Recommended mechanism at each budget, and its cost in accuracy.
 
-use super::evidence::{LEVEL, detectable, largest_significant};
+use super::evidence::{LEVEL, largest_significant, most};
 use super::{Knows, Outcome, Row, Scores, Trust};
 use scumble_core::{Notion, Unit};
 use std::fmt;
@@ -48,11 +48,10 @@ pub struct Choice<'a> {
     /// Loss of score of the best mechanism compared with a model of all training records in the clear, in the
     /// metric's unit.
     pub cost: Option<f64>,
-    /// True gain over predictions without a release, in the metric's unit, that the test would show with a
-    /// probability of 80 %, for a mechanism whose predictions vary like those of the highest one. The test is
-    /// at 1 % for all mechanisms of the goal and budget together. It is `None` for a single trial, and if no
-    /// mechanism changes any prediction.
-    pub detectable: Option<f64>,
+    /// Upper bound, with a probability of 95 %, on the true gains of all mechanisms of the goal and budget over
+    /// predictions without a release, in the metric's unit. Below zero, none of them is better. It is `None`
+    /// for a single trial.
+    pub at_most: Option<f64>,
 }
 
 impl Scores<'_> {
@@ -99,12 +98,10 @@ impl Outcome {
                 true => row.mean - clean,
                 false => clean - row.mean,
             });
-            let tried = apt.iter().filter(|(_, row)| row.against.is_some()).count();
-            let detectable = apt.iter().filter_map(|(_, row)| row.against).find_map(|against| {
-                let gain = detectable(against.standard_error, against.degrees, LEVEL / tried as f64);
-                (gain.is_finite() && gain > 0.0).then_some(gain)
-            });
-            Some(Choice { goal, epsilon, best, highest: *apt.first()?, cost, detectable })
+            let tested = apt.iter().filter_map(|(_, row)| row.against);
+            let estimates = tested.map(|against| [against.gain, against.standard_error, against.degrees]);
+            let at_most = most(&estimates.collect::<Vec<_>>());
+            Some(Choice { goal, epsilon, best, highest: *apt.first()?, cost, at_most })
         };
         let goal_choices = |goal: Goal| epsilons.iter().filter_map(move |&epsilon| choice(goal, epsilon));
         let goals = [Unit::Record, Unit::Features, Unit::Label]

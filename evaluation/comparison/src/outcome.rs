@@ -129,6 +129,9 @@ pub struct Row {
 pub struct Against {
     /// Training data of the reference.
     pub baseline: Knows,
+    /// Mean difference in score, positive if the row's model is better. It is NaN for a single trial.
+    #[serde(with = "or_null")]
+    pub gain: f64,
     /// One-sided p-value of the hypothesis that the row's model is not better than the reference, from paired
     /// predictions for the same test records. It is 1 for a single trial.
     pub p_value: f64,

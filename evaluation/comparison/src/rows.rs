@@ -154,6 +154,7 @@ impl Comparison {
                 let gain = Gain::new(metric, [&row.scores, &baseline.scores], influences, tested);
                 row.against = Some(Against {
                     baseline: baseline.knows,
+                    gain: gain.map_or(f64::NAN, |gain| gain.mean),
                     p_value: gain.map_or(1.0, |gain| gain.p_value()),
                     standard_error: gain.map_or(f64::NAN, |gain| gain.standard_error),
                     degrees: gain.map_or(f64::NAN, |gain| gain.degrees),

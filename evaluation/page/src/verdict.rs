@@ -80,9 +80,8 @@ fn verdict(choices: &[Choice], metric: Metric) -> Markup {
                                     .1
                                     .against
                                     .map_or("the baseline".into(), |against| against.baseline.to_string()))
-                                @if let Some(gain) = choice.detectable {
-                                    "; a gain of " (metric.shown_difference(gain)) " would show in four of \
-                                     five comparisons"
+                                @if let Some(gain) = choice.at_most {
+                                    "; no gain exceeds " (metric.shown_difference(gain.max(0.0))) " (95 %)"
                                 }
                             },
                             Some((title, row)) => {

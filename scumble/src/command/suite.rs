@@ -73,7 +73,8 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
     let form = if arguments.quick { Form::Quick } else { Form::Whole };
     let published = arguments.published.iter().map(|file| published(file));
     let mut all: Vec<Results> = published.collect::<Result<_, _>>()?;
-    let form = all.first().filter(|_| selected.is_empty()).map_or(form, |first| first.form);
+    let selected_none = selected.is_empty();
+    let form = all.first().filter(|_| selected_none).map_or(form, |first| first.form);
     let mut own = Results::new(form);
     for task in selected {
         match run(registry, task, form, arguments, places.as_ref()) {
@@ -91,6 +92,9 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
             return Err("results of the quick and of the full variant cannot be compared".into());
         }
         results.merge(other)?;
+    }
+    if selected_none {
+        results.miss_others();
     }
     if results.finished.is_empty() {
         let reason = results

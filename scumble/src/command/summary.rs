@@ -183,9 +183,9 @@ pub(super) fn collect(plugins: &[Plugin], by: &str) -> String {
     joined([reporting, shared])
 }
 
-/// Text of a cell without evidence: the gain that would show, and the highest mechanism with its score.
+/// Text of a cell without evidence: the bound on gains, and the highest mechanism with its score.
 pub(super) fn no_gain(choice: &Choice, title: &str, metric: Metric) -> String {
-    let gain = choice.detectable.map_or(String::new(), |gain| format!(" ({})", metric.shown(gain)));
+    let gain = choice.at_most.map_or(String::new(), |gain| format!(" (≤ {})", metric.shown(gain.max(0.0))));
     format!("no evidence{gain}\n[{title} {}]", metric.shown(choice.highest.1.mean))
 }
 
@@ -199,7 +199,7 @@ fn no_evidence(choices: &[Choice], hints: Hints) -> Option<String> {
         20..100 => format!(" Try {}{}.", hints.trials, 4 * trials),
         _ => String::new(),
     };
-    Some(format!("No evidence (G): at 1 % with {with}, no gain over {baseline}; G would show.{more}"))
+    Some(format!("No evidence (≤ G): at 1 % with {with}, no gain over {baseline}; at most G.{more}"))
 }
 
 /// Formats the best mechanism at the `shown` budgets, for each goal (protected part of a record, and trust

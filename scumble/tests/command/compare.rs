@@ -572,7 +572,10 @@ fn a_table_says_which_budgets_it_leaves_out_and_what_few_trials_show() {
     let line = "compare --trials 2 --epsilon 0.5,1,2,4,8 --mechanism randomized-response --mechanism \
                 adaptive-marginals --mechanism noisy-marginals";
     let shown = run(line);
-    assert!(shown.contains("\nNo evidence (G): at 1 % with 2 trials, no gain over the baseline; G would show. Try"));
+    assert!(
+        shown
+            .contains("\nNo evidence (≤ G): at 1 % with 2 trials, no gain over the baseline; at most G. Try")
+    );
     assert!(shown.contains("no evidence") && shown.contains('['), "{shown}");
     assert!(shown.contains("Not shown, for lack of width: ε = "), "{shown}");
 }

@@ -1,6 +1,6 @@
 //! The results of the tasks, in machine-readable form.
 
-use super::task::{Form, Task, task};
+use super::task::{Form, Task, task, tasks};
 use scumble_comparison::{Comparison, Error, Outcome, Result};
 use scumble_core::text::hexadecimal;
 use serde::Deserialize;
@@ -74,6 +74,14 @@ impl Results {
             has_labels: !comparison.splitting.unlabelled,
             json,
         });
+    }
+
+    /// Lists all tasks without a result as missing.
+    pub fn miss_others(&mut self) {
+        let is_done = |task: &Task| self.finished.iter().any(|finished| finished.task.name == task.name);
+        let others = tasks().iter().filter(|task| !is_done(task));
+        let reason = "no published result";
+        self.missing = others.map(|task| Missing { task, reason: reason.into() }).collect();
     }
 
     /// All results as JSON, with versions, settings, seeds and the score of each trial. The field `sha256`

@@ -79,8 +79,8 @@ impl Results {
              number of records in the clear from which the same model learns as much, with a 95 % interval \
              by bootstrap over trials. A cell names the best mean among the mechanisms whose predictions are \
              better than without a release, in a paired test at 1 % for all mechanisms of the cell together. \
-             Otherwise it says “no evidence”, followed by the true gain that this test would show with a \
-             probability of 80 %, and by the best mean without evidence.",
+             Otherwise it says “no evidence”, with an upper bound of 95 % on the true gains of all these \
+             mechanisms, or “no gain” if this bound is not above zero. The best mean follows in brackets.",
             env!("CARGO_PKG_VERSION")
         )
     }
@@ -313,10 +313,12 @@ pub(super) fn heading(goal: Goal) -> String {
 fn cell(choice: &Choice, scores: &Scores) -> String {
     let Some((_, row)) = choice.best else {
         let (title, row) = choice.highest;
-        let detectable = choice
-            .detectable
-            .map_or(String::new(), |gain| format!(" of {}", scores.metric.shown_difference(gain)));
-        return format!("no evidence{detectable} ({title} {})", scores.metric.shown(row.mean));
+        let bound = match choice.at_most {
+            Some(gain) if gain <= 0.0 => "no gain".to_owned(),
+            Some(gain) => format!("no evidence, at most {}", scores.metric.shown_difference(gain)),
+            None => "no evidence".to_owned(),
+        };
+        return format!("{bound} ({title} {})", scores.metric.shown(row.mean));
     };
     let (title, score) = (&row.mechanism, scores.metric.shown(row.mean));
     match (row.adds, row.worth) {
