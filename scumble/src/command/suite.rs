@@ -33,9 +33,9 @@ pub(super) struct SuiteArguments {
     /// A mechanism, in place of all quick mechanisms; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// Published results, a suite.json (also packed as .gz), whose tasks and rows are drawn too; may be given
-    /// several times. Without a task, nothing is run.
-    #[arg(long, value_name = "FILE")]
+    /// Published results, as suite.json has them (also packed as .gz), whose tasks and rows are drawn too.
+    /// Without a task, nothing is run.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     published: Vec<PathBuf>,
     /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished
     /// trials of each task, from which a stopped run resumes.

@@ -388,12 +388,14 @@ mod tests {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("BENCHMARK.md");
         let table = std::fs::read_to_string(file).unwrap();
         assert!(
-            table.contains(&Results::new(Form::Quick).lead()),
+            table.contains(&Results::new(Form::Whole).lead()),
             "BENCHMARK.md has another lead than the suite"
         );
         for task in tasks() {
-            assert!(table.contains(&format!("\n| {} | ", task.name)), "{} is not in BENCHMARK.md", task.name);
+            let row = format!("\n| {} | ", task.name);
+            let missing = format!("\n- {}: no published result", task.name);
+            assert!(table.contains(&row) || table.contains(&missing), "{} is not in BENCHMARK.md", task.name);
         }
-        assert!(!table.contains("Missing tasks and cells"), "a task or a cell of BENCHMARK.md is missing");
+        assert!(!table.contains(" failed in trial "), "a cell of BENCHMARK.md failed");
     }
 }
