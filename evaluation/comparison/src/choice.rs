@@ -48,9 +48,9 @@ pub struct Choice<'a> {
     /// Loss of score of the best mechanism compared with a model of all training records in the clear, in the
     /// metric's unit.
     pub cost: Option<f64>,
-    /// Upper bound, with a probability of 95 %, on the true gains of all mechanisms of the goal and budget over
-    /// predictions without a release, in the metric's unit. Below zero, none of them is better. It is `None`
-    /// for a single trial.
+    /// Upper bound on the true gains of all mechanisms of the goal and budget over predictions without a
+    /// release, with a probability of 95 %, in the metric's unit. Below zero, none of them is better. It is
+    /// `None` for a single trial.
     pub at_most: Option<f64>,
 }
 

@@ -113,9 +113,9 @@ impl Gain {
     }
 }
 
-/// Upper bound on the true gains of several predictors over a reference. All bounds hold together with a
-/// probability of 95 % (Bonferroni). `estimates` has the mean gain of each, its standard error and its degrees
-/// of freedom. The result is `None` without an estimate.
+/// Upper bound on the true gains of several predictors over a reference. The bounds of all hold together
+/// with a probability of 95 % (Bonferroni). `estimates` has the mean gain of each, its standard error and its
+/// degrees of freedom. The result is `None` without an estimate.
 pub(super) fn most(estimates: &[[f64; 3]]) -> Option<f64> {
     let level = MISSED / estimates.len() as f64;
     let bound = |&[gain, standard_error, degrees]: &[f64; 3]| {
@@ -274,7 +274,8 @@ mod tests {
     }
 
     /// The bound on the gains of twelve mechanisms is below the largest true gain in at most 5 % of runs: at
-    /// most 35 of 400, which a true rate of 5 % exceeds once in a thousand. On average it is less than 12 points above.
+    /// most 35 of 400, which a true rate of 5 % exceeds once in a thousand. On average it is less than 12
+    /// points above the largest gain.
     #[test]
     fn gains_are_below_their_bound() {
         let cases = [

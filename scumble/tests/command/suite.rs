@@ -65,9 +65,8 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
     assert_eq!(drawn.split_once("```console").unwrap().0, table.split_once("```console").unwrap().0);
     let tables = |text: &str| text.split_once("## The tasks").unwrap().1.trim_end().to_owned();
     assert_eq!(tables(&drawn), tables(&table));
-    let more = files.json(
-        "suite iris --quick --trials 3 --mechanism direct --published results/suite.json --output more --json",
-    );
+    let line = "suite iris --quick --trials 3 --mechanism direct --published results/suite.json";
+    let more = files.json(&format!("{line} --output more --json"));
     let mechanisms = |suite: &Value| -> Vec<String> {
         let rows =
             suite["tasks"].as_array().unwrap().iter().find(|task| task["task"] == "iris").unwrap()["rows"]

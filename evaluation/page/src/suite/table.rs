@@ -144,8 +144,8 @@ impl Results {
         Table { header: header("task", &epsilons), rows: self.finished.iter().filter_map(row).collect() }
     }
 
-    /// For each mechanism and goal: the number of cells (a task at a budget) with the mechanism, the number
-    /// of cells that name it, and the cell of these with the largest worth as a share of the records.
+    /// Number of cells (a task at a budget) of each mechanism and goal, and the number of cells that name the
+    /// mechanism. Of these, also the cell with the largest worth as a share of the records.
     fn places(&self) -> Table {
         /// Cells with a mechanism, cells that name it, and the largest worth with its cell.
         type Place = (usize, usize, Option<(f64, String)>);
@@ -280,8 +280,8 @@ fn claimed(row: &Row) -> String {
 }
 
 const CHOSEN: &str = "Where each mechanism is the best choice";
-const CHOSEN_LEAD: &str = "A cell is a task at a budget. For each mechanism: in how many of the cells with it \
-    the tables above name it, and its largest worth there, as a share of the released records.";
+const CHOSEN_LEAD: &str = "A cell is a task at a budget. For each mechanism: in how many of its cells the \
+    tables above name it, and its largest worth there, as a share of the released records.";
 
 const WITHOUT: &str = "Mechanisms without differential privacy";
 const WITHOUT_LEAD: &str = "Scores cannot be compared with those above, because the claims differ: \
@@ -290,8 +290,8 @@ const WITHOUT_LEAD: &str = "Scores cannot be compared with those above, because 
     with the least and the most.";
 
 const RECOVERED: &str = "Reconstruction";
-const RECOVERED_LEAD: &str = "The share of the features' variance that an adversary explains for records that \
-    it does not know, in ascending order. It knows half of the records with their released rows, and fits a \
+const RECOVERED_LEAD: &str = "The share of the features' variance that an adversary explains for records it \
+    does not know, in ascending order. It knows half of the records with their released rows, and fits a \
     linear map. Other adversaries may learn more.";
 
 const ATTACKED: &str = "Membership attack";

@@ -21,8 +21,8 @@ pub enum Form {
     /// The full variant, as the tasks define it. It takes hours.
     Whole,
     /// The quick variant: [`TRIALS`](Self::TRIALS) trials of at most [`TRAIN`](Self::TRAIN) training records
-    /// and [`TEST`](Self::TEST) test records, at three [`BUDGETS`](Self::BUDGETS). A table of many columns has
-    /// fewer training records, with at most [`NUMBERS`](Self::NUMBERS) numbers.
+    /// and [`TEST`](Self::TEST) test records, at three [`BUDGETS`](Self::BUDGETS). A table of many columns
+    /// has fewer training records, with at most [`NUMBERS`](Self::NUMBERS) numbers.
     Quick,
 }
 
