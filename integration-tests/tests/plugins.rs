@@ -74,7 +74,7 @@ fn every_task_of_the_suite_is_an_experiment_with_a_question_and_the_same_budgets
         let experiment = Experiment::from_toml(task.text, Path::new(task.name)).unwrap();
         assert!(!experiment.candidates(&registry).unwrap().is_empty(), "{}", task.name);
         assert!(task.text.starts_with("# ") && task.about().len() > 10, "{}", task.name);
-        assert!(task.text.contains("epsilon = [0.5, 2, 8]\n"), "{}", task.name);
+        assert!(task.text.contains("epsilon = [0.5, 1, 2, 4, 8]\n"), "{}", task.name);
     }
     assert!(tasks().is_sorted_by_key(|task| task.name));
 }

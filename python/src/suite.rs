@@ -14,8 +14,8 @@ pub(crate) fn suite_tasks() -> Vec<(&'static str, &'static str)> {
     tasks().iter().map(|task| (task.name, task.about())).collect()
 }
 
-/// Runs tasks of the suite, and returns the results as Markdown, HTML and JSON. Finished trials of each task
-/// are kept in `folder`, if one is given.
+/// Runs tasks of the suite, adds their rows to the results in the files `published`, and returns all results
+/// as Markdown, HTML and JSON. Finished trials of each task are kept in `folder`, if one is given.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "what Python passes by name")]
 pub(crate) fn suite(
@@ -29,6 +29,7 @@ pub(crate) fn suite(
     folder: Option<PathBuf>,
     call: String,
     left_out: Vec<String>,
+    published: Vec<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> Result<(String, String, String), Failed> {
     interruptible(py, || {
@@ -38,7 +39,7 @@ pub(crate) fn suite(
             names => names.iter().map(|name| task(name)).collect::<Result<Vec<_>, _>>()?,
         };
         let form = if quick { Form::Quick } else { Form::Whole };
-        let mut results = Results::new(form);
+        let mut own = Results::new(form);
         for task in selected {
             let mut comparison = task.comparison(&registry, form, &mechanisms)?;
             comparison
@@ -49,8 +50,13 @@ pub(crate) fn suite(
             let cells =
                 folder.as_ref().map(|folder| folder.join(task.name).with_added_extension("cells.jsonl"));
             let outcome = run(&comparison, cells.as_deref(), jobs, progress.as_ref())?;
-            results.add(task, &comparison, outcome);
+            own.add(task, &comparison, outcome);
         }
+        let mut results = Results::new(form);
+        for file in &published {
+            results.merge(Results::read(file)?)?;
+        }
+        results.merge(own)?;
         Ok((results.to_markdown(&call), results.to_html(&call), results.to_json().to_string()))
     })
 }

@@ -191,6 +191,7 @@ def suite(
     folder: str | None,
     call: str,
     left_out: list[str],
+    published: list[str],
     progress: Callable[[int, int], None] | None,
 ) -> tuple[str, str, str]: ...
 def names() -> list[str]: ...

@@ -44,6 +44,7 @@ def suite(
     seed: int = 1,
     jobs: int | None = None,
     output: str | os.PathLike[str] | None = None,
+    published: Iterable[str | os.PathLike[str]] = (),
     progress: bool | None = None,
 ) -> SuiteResults:
     """Compares mechanisms on tasks of the suite, as ``scumble suite`` does.
@@ -65,6 +66,9 @@ def suite(
     output : path, optional
         Folder for ``suite.md``, ``suite.html`` and ``suite.json``. Finished trials are kept there, so that a stopped run
         resumes.
+    published : iterable of paths, optional
+        Files with published results (``suite.json``, also packed as ``.gz``). The tables have their rows beside those of
+        this run.
     progress : bool, optional
         Show a progress bar for each task; by default on a terminal and in a notebook.
 
@@ -89,6 +93,7 @@ def suite(
         None if folder is None else str(folder),
         call,
         [] if mechanism_names else not_by_default(),
+        [os.fspath(file) for file in published],
         progress_bar(progress),
     )
     results = SuiteResults(*made)

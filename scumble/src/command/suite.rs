@@ -71,7 +71,7 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
         places.create(arguments)?;
     }
     let form = if arguments.quick { Form::Quick } else { Form::Whole };
-    let published = arguments.published.iter().map(|file| published(file));
+    let published = arguments.published.iter().map(|file| Results::read(file));
     let mut all: Vec<Results> = published.collect::<Result<_, _>>()?;
     let selected_none = selected.is_empty();
     let form = all.first().filter(|_| selected_none).map_or(form, |first| first.form);
@@ -88,9 +88,6 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
     all.push(own);
     let mut results = Results::new(form);
     for other in all {
-        if other.form != form {
-            return Err("results of the quick and of the full variant cannot be compared".into());
-        }
         results.merge(other)?;
     }
     if selected_none {
@@ -118,14 +115,6 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
         numbers_file.finish((serde_json::to_string(&numbers)? + "\n").as_bytes())?;
     }
     Ok(())
-}
-
-/// Reads published results.
-fn published(file: &Path) -> Result<Results, Failure> {
-    let named = |problem: String| format!("{}: {problem}", file.display());
-    let text = crate::datasets::read_text(file).map_err(|error| error.to_string())?;
-    let json = serde_json::from_str(&text).map_err(|error| named(error.to_string()))?;
-    Ok(Results::from_json(&json).map_err(|error| named(error.to_string()))?)
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {

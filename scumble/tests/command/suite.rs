@@ -64,7 +64,9 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
     let drawn = files.run("suite --published results/suite.json --output drawn");
     assert_eq!(drawn.split_once("```console").unwrap().0, table.split_once("```console").unwrap().0);
     let tables = |text: &str| text.split_once("## The tasks").unwrap().1.trim_end().to_owned();
-    assert_eq!(tables(&drawn), tables(&table));
+    let (drawn, missing) = drawn.split_once("\n## Missing tasks and cells\n").unwrap();
+    assert_eq!(tables(drawn), tables(&table));
+    assert!(missing.contains("\n- wine: no published result\n") && !missing.contains("- iris"), "{missing}");
     let line = "suite iris --quick --trials 3 --mechanism direct --published results/suite.json";
     let more = files.json(&format!("{line} --output more --json"));
     let mechanisms = |suite: &Value| -> Vec<String> {

@@ -6,6 +6,7 @@ use scumble_core::text::hexadecimal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::path::Path;
 
 /// The results of all tasks that were run.
 #[derive(Debug)]
@@ -61,8 +62,11 @@ impl Results {
         for name in ["rows", "without_dp"] {
             for row in json[name].as_array_mut().into_iter().flatten() {
                 let mut guarantee = row["guarantee"].take();
-                row["guarantee"] =
-                    json!({ "summary": guarantee["summary"].take(), "claims": guarantee["claims"].take() });
+                let mut claims = guarantee["claims"].take();
+                for claim in claims.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+                    ["may_learn", "how_sure", "warning"].map(|name| claim.remove(name));
+                }
+                row["guarantee"] = json!({ "summary": guarantee["summary"].take(), "claims": claims });
             }
         }
         json["task"] = task.name.into();
@@ -117,12 +121,29 @@ impl Results {
         Ok(Self { form, finished, missing: vec![] })
     }
 
+    /// Reads a file with the JSON of results, plain or packed as .gz or .xz.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the name of the file, for a file that cannot be read and for every error of
+    /// [`from_json`](Self::from_json).
+    pub fn read(file: &Path) -> Result<Self> {
+        let named = |problem: String| Error::File { file: file.display().to_string(), problem };
+        let text = scumble_datasets::read_text(file)?;
+        let json = serde_json::from_str(&text).map_err(|problem| named(problem.to_string()))?;
+        Self::from_json(&json).map_err(|problem| named(problem.to_string()))
+    }
+
     /// Adds the tasks and rows of other results. A row replaces one with the same mechanism, parameters, ε,
     /// model and metric.
     ///
     /// # Errors
-    /// [`Error::Data`] if a task has other data, settings or another seed in both results.
+    /// [`Error::Data`] if one variant is the quick one and the other is not, or if a task has other data,
+    /// settings or another seed in both results.
     pub fn merge(&mut self, other: Self) -> Result<()> {
+        if self.form != other.form {
+            let problem = "results of the quick and of the full variant cannot be compared";
+            return Err(Error::Data(problem.into()));
+        }
         for new in other.finished {
             match self.finished.iter_mut().find(|finished| finished.task.name == new.task.name) {
                 Some(finished) => finished.merge(new)?,
