@@ -64,7 +64,9 @@ impl Results {
                 let mut guarantee = row["guarantee"].take();
                 let mut claims = guarantee["claims"].take();
                 for claim in claims.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
-                    ["may_learn", "how_sure", "warning"].map(|name| claim.remove(name));
+                    for name in ["may_learn", "how_sure", "warning"] {
+                        claim.remove(name);
+                    }
                 }
                 row["guarantee"] = json!({ "summary": guarantee["summary"].take(), "claims": claims });
             }
