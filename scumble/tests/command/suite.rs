@@ -89,7 +89,7 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
         refused.ends_with("the results of the task \"iris\" cannot be compared: \"settings\" differs"),
         "{refused}"
     );
-    files.write("changed.json", &published.replacen("0.9", "0.8", 1));
+    files.write("changed.json", published.replacen("0.9", "0.8", 1));
     let refused = files.refuses("suite --published changed.json");
     assert!(refused.starts_with("changed.json: the digest of the results does not match"), "{refused}");
     let refused = files.refuses("suite iris --quick --mechanism laplace --output results");
