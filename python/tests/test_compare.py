@@ -175,7 +175,7 @@ def test_the_suite_has_a_row_of_a_mechanism_in_python(tmp_path):
     assert json.loads((tmp_path / "results" / "suite.json").read_text(encoding="utf-8")) == results.to_json()
     file = tmp_path / "results" / "suite.json"
     both = scumble.suite("iris", mechanisms="laplace", trials=2, published=[file]).to_json()["tasks"][0]["rows"]
-    assert len({row["mechanism"] for row in both}) == 3
+    assert {row["mechanism"] for row in both} == {"direct", "laplace"}
     with pytest.raises(scumble.InvalidInput, match="digest"):
         file.write_text(file.read_text(encoding="utf-8").replace("0.3", "0.4"), encoding="utf-8")
         scumble.suite("iris", mechanisms="laplace", trials=2, published=[file])
