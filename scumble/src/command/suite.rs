@@ -33,8 +33,8 @@ pub(super) struct SuiteArguments {
     /// A mechanism, in place of all quick mechanisms; may be given several times.
     #[arg(long, value_name = "NAME")]
     mechanism: Vec<String>,
-    /// Published results, as suite.json has them (also packed as .gz), whose tasks and rows are drawn too.
-    /// Without a task, nothing is run.
+    /// Published results, as suite.json has them (also packed as .gz), or a folder of them, whose tasks and
+    /// rows are drawn too. Without a task, nothing is run.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     published: Vec<PathBuf>,
     /// A folder for suite.md, the table; suite.html, the page; suite.json, every number; and the finished
@@ -71,8 +71,12 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
         places.create(arguments)?;
     }
     let form = if arguments.quick { Form::Quick } else { Form::Whole };
-    let published = arguments.published.iter().map(|file| Results::read(file));
-    let mut all: Vec<Results> = published.collect::<Result<_, _>>()?;
+    let mut all: Vec<Results> = vec![];
+    for path in &arguments.published {
+        for file in files(path)? {
+            all.push(Results::read(&file)?);
+        }
+    }
     let selected_none = selected.is_empty();
     let form = all.first().filter(|_| selected_none).map_or(form, |first| first.form);
     let mut own = Results::new(form);
@@ -115,6 +119,19 @@ pub(super) fn suite(registry: &Registry, arguments: &SuiteArguments, as_json: bo
         numbers_file.finish((serde_json::to_string(&numbers)? + "\n").as_bytes())?;
     }
     Ok(())
+}
+
+/// The files of a folder in the order of their names, or the file itself.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.into()]);
+    }
+    let failed = |error| format!("{}: {error}", path.display());
+    let entries = std::fs::read_dir(path).map_err(failed)?;
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(failed)?;
+    files.sort();
+    Ok(files)
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {

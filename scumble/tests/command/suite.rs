@@ -90,6 +90,9 @@ fn a_suite_goes_on_from_what_is_finished_and_says_what_could_not_be_run() {
         "{refused}"
     );
     files.write("changed.json", published.replacen("0.9", "0.8", 1));
+    std::fs::create_dir(files.path("folder")).unwrap();
+    files.write("folder/one.json", &published);
+    assert!(files.run("suite --published folder").contains("| iris | 150 × 4 |"));
     let refused = files.refuses("suite --published changed.json");
     assert!(refused.starts_with("changed.json: the digest of the results does not match"), "{refused}");
     let refused = files.refuses("suite iris --quick --mechanism laplace --output results");
