@@ -147,15 +147,13 @@ pub struct Against {
 
 impl Row {
     /// Returns true if both rows have the same scorer and metric.
-    fn is_scored_like(&self, other: &Self) -> bool {
+    pub(super) fn is_scored_like(&self, other: &Self) -> bool {
         self.scorer == other.scorer && self.metric == other.metric
     }
 
-    /// Returns true if both rows have the same mechanism, parameters and ε.
-    fn is_cell_of(&self, other: &Self) -> bool {
-        self.mechanism == other.mechanism
-            && self.parameters == other.parameters
-            && self.epsilon == other.epsilon
+    /// Returns true if both rows have the same mechanism and parameters.
+    fn is_designed_like(&self, other: &Self) -> bool {
+        self.mechanism == other.mechanism && self.parameters == other.parameters
     }
 
     /// Returns true if the release has differential privacy for its records at a finite ε: local, central or
@@ -234,17 +232,13 @@ impl Outcome {
         for mut row in rows {
             row.worth = row.worth.map(|worth| worth.of(released));
             row.adds = row.adds.map(|adds| adds.of(released));
-            let is_same = |other: &Row| other.is_scored_like(&row) && other.is_cell_of(&row);
+            let is_alike = |other: &Row| other.is_scored_like(&row) && other.is_designed_like(&row);
+            let is_same = |other: &Row| is_alike(other) && other.epsilon == row.epsilon;
             match self.rows.iter().position(is_same) {
                 Some(place) => self.rows[place] = row,
                 None => {
                     // Rows of a scorer and a metric are neighbours, and so are rows of a mechanism.
-                    let alike = |other: &Row| {
-                        other.is_scored_like(&row)
-                            && other.mechanism == row.mechanism
-                            && other.parameters == row.parameters
-                    };
-                    let after = self.rows.iter().rposition(alike);
+                    let after = self.rows.iter().rposition(is_alike);
                     let after =
                         after.or_else(|| self.rows.iter().rposition(|other| other.is_scored_like(&row)));
                     self.rows.insert(after.map_or(self.rows.len(), |place| place + 1), row);
@@ -362,10 +356,10 @@ impl Outcome {
 
     /// Rows grouped by scorer and metric.
     pub fn scores(&self) -> Vec<Scores<'_>> {
-        let groups = self.rows.chunk_by(|a, b| a.scorer == b.scorer && a.metric == b.metric);
+        let groups = self.rows.chunk_by(Row::is_scored_like);
         groups
             .map(|rows| {
-                let series = rows.chunk_by(|a, b| a.mechanism == b.mechanism && a.parameters == b.parameters);
+                let series = rows.chunk_by(Row::is_designed_like);
                 let series: Vec<&[Row]> = series.collect();
                 let titled = series.iter().map(|own| Series { title: title(own, &series), rows: own });
                 Scores { scorer: &rows[0].scorer, metric: rows[0].metric, series: titled.collect() }

@@ -136,7 +136,7 @@ impl Comparison {
     /// against the better of two predictions without a release. If a model learned from volunteers' records,
     /// also adds the number of clean records that would improve this model as much as the release does.
     pub(super) fn judge(&self, rows: &mut [Row], references: &[Reference], released: usize, tested: usize) {
-        for rows in rows.chunk_by_mut(|a, b| a.scorer == b.scorer && a.metric == b.metric) {
+        for rows in rows.chunk_by_mut(Row::is_scored_like) {
             let (scorer, metric) = (rows[0].scorer.clone(), rows[0].metric);
             let own = || references.iter().filter(|other| other.scorer == scorer && other.metric == metric);
             let without = own().filter(|other| other.knows != Knows::Clean);
