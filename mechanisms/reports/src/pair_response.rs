@@ -126,17 +126,17 @@ fn asked(people: usize, all: usize) -> Option<Vec<usize>> {
 
 /// Returns the default number of bins per numeric column, computed from the arguments and not from records.
 ///
-/// The result is the largest B with B³ ≤ N, within [`BINS`]. N answers without noise would determine the
-/// frequencies as accurately as all noisy answers about one column. (A histogram of n values has about n^⅓
-/// bins: Freedman and Diaconis 1981.)
+/// The result is the largest B with B³ ≤ n/V, within [`BINS`]. Here n is the number of answers about a column,
+/// and V/n the variance that their noise adds to the frequencies of all pairs together. A model learns from
+/// collected records the means of columns given the label. Bins change such a mean by about 1/B, and the noise
+/// of more bins adds up in it. That few people answer about a column does not count: its part of the error of
+/// a mean is the same for any number of bins.
 fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
     let per_question = people as f64 / questions.max(1) as f64;
     let is_fine = |bins: &usize| {
         let levels = (bins * labels.unwrap_or(*bins)) as u64;
-        Oracle::best(levels, epsilon).is_ok_and(|oracle| {
-            let worth = per_question / (1.0 + oracle.total_variance());
-            (*bins as f64).powi(3) <= worth
-        })
+        Oracle::best(levels, epsilon)
+            .is_ok_and(|oracle| (*bins as f64).powi(3) <= per_question / oracle.total_variance())
     };
     (BINS.0..=BINS.1).take_while(is_fine).last().unwrap_or(BINS.0)
 }
@@ -361,9 +361,9 @@ mod tests {
 
     #[test]
     fn bins_follow_people_and_epsilon() {
-        // 1,279 people, 11 numbers, two classes: as many bins as keep the noise small.
+        // 1,279 people, 11 numbers, two classes: noise limits the bins, and not the few people who answer.
         let wine = |epsilon| bins(1_279, 11, Some(2), epsilon);
-        assert_eq!([0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY].map(wine), [2, 2, 3, 4, 4, 4]);
+        assert_eq!([0.5, 1.0, 2.0, 4.0, 8.0, f64::INFINITY].map(wine), [2, 2, 3, 6, 17, 32]);
         assert_eq!(bins(1_000_000, 10, Some(2), 4.0), 28);
         assert_eq!(bins(1, 10, Some(2), 0.1), 2);
     }
