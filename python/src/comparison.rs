@@ -1,5 +1,6 @@
 //! Comparisons: the result of `scumble compare` on a table.
 
+use crate::design::weighted;
 use crate::errors::Failed;
 use crate::interrupt::interruptible;
 use crate::schema::Given;
@@ -88,6 +89,7 @@ pub(crate) fn compare(
     task: Option<&str>,
     name: &str,
     options: &str,
+    tasks: Vec<(f64, PyTable)>,
     call: String,
     progress: Option<Py<PyAny>>,
 ) -> Result<Comparison, Failed> {
@@ -101,7 +103,8 @@ pub(crate) fn compare(
         let data = DataSet::loaded(name, target, &columns, loaded)?;
         let data = DataSet { schema: schema.place(), learning, ..data };
         let (cells, jobs) = (options.cells.clone(), options.jobs);
-        let comparison = options.comparison(data)?;
+        let task = weighted(tasks, data.domain.columns())?;
+        let comparison = Compared { task, ..options.comparison(data)? };
         let outcome = run(&comparison, cells.as_deref(), jobs, progress.as_ref())?;
         Ok(Comparison { comparison, outcome, call, made, took: start.elapsed() })
     })
@@ -214,6 +217,7 @@ impl Comparison {
                     "mechanism": call.mechanism,
                     "parameters": call.parameters,
                     "options": call.options().into_iter().collect::<BTreeMap<_, _>>(),
+                    "has_task_matrix": call.has_task_matrix,
                     "learns_from_volunteers": call.learns_from_volunteers,
                 })
             })

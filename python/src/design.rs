@@ -139,7 +139,7 @@ pub(crate) fn design(
 
 /// The task of `tasks`, each with a weight and a matrix whose columns have the names of the encoded
 /// `columns`.
-fn weighted(tasks: Vec<(f64, PyTable)>, columns: &[String]) -> Result<Task, Failed> {
+pub(crate) fn weighted(tasks: Vec<(f64, PyTable)>, columns: &[String]) -> Result<Task, Failed> {
     if tasks.is_empty() {
         return Ok(Task::default());
     }

@@ -36,6 +36,22 @@ def comparison() -> scumble.Comparison:
     )
 
 
+def test_designs_know_the_task_of_a_comparison():
+    dose = pd.DataFrame({"dose": [1.0], "weight": [0.0]})
+    options = dict(schema=GROUPS, target="ill", mechanisms="task-aware-linear", epsilon=4, protect="features")
+    records = two_groups(600)
+    found = scumble.compare(records, **options, volunteers=0.5, unlabelled=True, task_matrix=dose, trials=10, seed=3)
+    assert found.to_json()["settings"]["task_matrix"] == [[1.0, 0.0]]
+    assert "task_matrix=task_matrix, volunteers=volunteers" in found.rows[0]["design"]
+    given = {"volunteers": records, "task_matrix": dose}
+    own = scumble.design("task-aware-linear", schema=GROUPS, target="ill", epsilon=4, delta=1e-6, protect="features",
+                         volunteers_are="consented", **given)
+    for design in [found.design(0, **given), found.best(epsilon=4, protect="features", **given)]:
+        assert pickle.dumps(design) == pickle.dumps(own)
+    with pytest.raises(scumble.InvalidInput, match="task_matrix: task-aware-linear was designed for a task; pass its matrix"):
+        found.design(0, volunteers=records)
+
+
 def test_rows_are_of_mechanisms_and_budgets(comparison):
     rows = [row for row in comparison.rows if row["metric"] == "accuracy"]
     assert {(row["mechanism"], row["epsilon"]) for row in rows} >= {("direct", 2.0), ("laplace", 2.0)}

@@ -245,6 +245,7 @@ impl Comparison {
     ) -> Result<Vec<Cell>> {
         let brief = Brief {
             volunteers: volunteers.clone(),
+            task: self.task.clone(),
             people: Some(self.splitting.released(&self.data)),
             bins: self.data.bins(),
             ..Brief::new(self.data.domain.clone(), Budget::pure(1.0)?)

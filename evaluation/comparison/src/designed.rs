@@ -2,7 +2,7 @@
 
 use super::shuffler::Shuffled;
 use super::{Candidate, Comparison};
-use scumble_core::{Designed, Protect, ShapedBy, number};
+use scumble_core::{Designed, Protect, ShapedBy, Task, number};
 use scumble_datasets::SchemaAt;
 use scumble_records::Learning;
 use serde::{Serialize, Serializer};
@@ -11,7 +11,19 @@ use std::fmt;
 
 /// Placeholder file name for the volunteers' records in design commands. A comparison selects its volunteers
 /// among the data set's records, so the volunteers' records have no file of their own.
-pub const VOLUNTEERS: &str = "volunteers.csv";
+const VOLUNTEERS: &str = "volunteers.csv";
+
+/// Placeholder file name for the matrix of a task in design commands.
+const TASK_MATRIX: &str = "task.csv";
+
+/// Sentence that explains the placeholder file names in design commands; `None` if `commands` have none.
+pub fn placeholders(commands: &str) -> Option<String> {
+    let meanings = [(VOLUNTEERS, "your volunteers' records"), (TASK_MATRIX, "the matrix of your task")];
+    let found = meanings.iter().filter(|(file, _)| commands.contains(file));
+    let meant: Vec<String> =
+        found.map(|(file, what)| format!("{file} stands for a file of {what}")).collect();
+    (!meant.is_empty()).then(|| format!("{}.", meant.join(", and ")))
+}
 
 /// Options of the command about numbers of people.
 const OF_PEOPLE: [&str; 3] = ["--people", "--shuffled", "--shuffled-delta"];
@@ -22,7 +34,8 @@ pub const COLLECT: &str = "scumble collect --design design.json --reports report
 /// Arguments of the design of a row.
 ///
 /// It prints as a shell command that saves the design, or as a call in Python if the schema is a value there.
-/// For a design that learns from volunteers' records, the text has a placeholder for these records.
+/// For a design that learns from volunteers' records, the text has a placeholder for these records, and so it
+/// has for the matrix of a task.
 #[derive(Debug, Clone)]
 pub struct DesignCall {
     /// Location of the schema.
@@ -43,6 +56,8 @@ pub struct DesignCall {
     pub protect: Option<Protect>,
     /// The label's share of ε, if a separate mechanism releases the label.
     pub label_share: Option<f64>,
+    /// True if the design learns from volunteers' records for a linear task, whose matrix is given.
+    pub has_task_matrix: bool,
     /// True if the design learns from volunteers' records.
     pub learns_from_volunteers: bool,
     /// Number of people, if the design depends on it.
@@ -75,6 +90,9 @@ impl fmt::Display for DesignCall {
         words.extend(others.into_iter().flatten());
         for (name, value) in &self.parameters {
             words.extend(["--set".to_owned(), format!("{name}={}", as_set(value))]);
+        }
+        if self.has_task_matrix {
+            words.extend(["--task-matrix", TASK_MATRIX].map(str::to_owned));
         }
         if self.learns_from_volunteers {
             words.extend(["--volunteers", VOLUNTEERS, "--volunteers-are", "consented"].map(str::to_owned));
@@ -109,6 +127,9 @@ impl DesignCall {
         let parameters = self.parameters.iter().map(|(name, value)| (name.as_str(), value));
         for (name, value) in options.iter().map(|(name, value)| (*name, value)).chain(parameters) {
             write!(formatter, ", {name}={}", in_python(name, value))?;
+        }
+        if self.has_task_matrix {
+            formatter.write_str(", task_matrix=task_matrix")?;
         }
         if self.learns_from_volunteers {
             formatter.write_str(", volunteers=volunteers, volunteers_are=\"consented\"")?;
@@ -154,6 +175,7 @@ impl Comparison {
         shuffled: Option<Shuffled>,
     ) -> Option<DesignCall> {
         let reads_people = candidate.plugin.descriptor.reads_people;
+        let learns_from_volunteers = mechanism.guarantee().shaped_by == ShapedBy::ConsentingVolunteers;
         Some(DesignCall {
             schema: self.data.schema.clone()?,
             mechanism: candidate.plugin.name,
@@ -164,7 +186,8 @@ impl Comparison {
             delta: self.delta,
             protect: protects.filter(|protects| *protects != Protect::Record),
             label_share: is_completed.then_some(self.label_share),
-            learns_from_volunteers: mechanism.guarantee().shaped_by == ShapedBy::ConsentingVolunteers,
+            has_task_matrix: learns_from_volunteers && matches!(self.task, Task::Linear(_)),
+            learns_from_volunteers,
             people: reads_people.then(|| self.splitting.released(&self.data)),
             shuffled: shuffled.map(|Shuffled { people, delta }| (people, delta)),
         })

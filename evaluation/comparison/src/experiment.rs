@@ -5,7 +5,9 @@ use super::combinations::combinations;
 use super::data::misfit;
 use super::{Adversary, Candidate, Comparison, Error, Metric, Model, Result, SplitKind, Splitting};
 use super::{split::check_part, split::check_share};
-use scumble_core::{Protect, Registry, number};
+use ndarray::Array2;
+use scumble_core::text::did_you_mean;
+use scumble_core::{Protect, Registry, Task, nearest_name, number};
 use scumble_datasets as datasets;
 use scumble_datasets::{DataSet, Input};
 use scumble_records::{Decimal, Delimiter, Encoding, Learning, TextFormat};
@@ -81,6 +83,10 @@ struct Data {
     task: Option<Learning>,
     #[serde(default)]
     drop_missing_target: bool,
+    /// Purpose of the release: the rows of the matrix of a linear task. Each has the weights of encoded
+    /// columns by name; the weight of another column is zero.
+    #[serde(default)]
+    task_matrix: Vec<BTreeMap<String, f64>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -191,8 +197,18 @@ impl Experiment {
     /// If the input file or its schema cannot be read, the error is [`Error::DataSet`] for a split by time,
     /// and [`Error::Records`] for any other split.
     pub fn data(&self) -> Result<DataSet> {
-        let Data { name, input, schema, target, delimiter, decimal, encoding, task, drop_missing_target } =
-            &self.data;
+        let Data {
+            name,
+            input,
+            schema,
+            target,
+            delimiter,
+            decimal,
+            encoding,
+            task,
+            drop_missing_target,
+            task_matrix: _,
+        } = &self.data;
         let format = TextFormat { delimiter: *delimiter, decimal: *decimal, encoding: *encoding };
         let is_read = format != TextFormat::default() || task.is_some() || *drop_missing_target;
         match (name, input, schema, target) {
@@ -295,6 +311,7 @@ impl Experiment {
             models,
             metrics,
             splitting,
+            task: self.task(default.data.domain.columns())?,
             adversary: self.adversary.unwrap_or(default.adversary),
             epsilons: self.epsilon.clone().unwrap_or(default.epsilons),
             delta: self.delta.unwrap_or(default.delta),
@@ -306,6 +323,29 @@ impl Experiment {
             seed: self.seed.unwrap_or(default.seed),
             ..default
         })
+    }
+
+    /// Purpose of the release of records with these encoded columns.
+    fn task(&self, columns: &[String]) -> Result<Task> {
+        let rows = &self.data.task_matrix;
+        let mut matrix = Array2::zeros((rows.len(), columns.len()));
+        for (at, (name, weight)) in
+            rows.iter().enumerate().flat_map(|(at, row)| row.iter().map(move |one| (at, one)))
+        {
+            let place = format!("[data] task_matrix, row {}", at + 1);
+            match columns.iter().position(|column| column == name) {
+                Some(column) if weight.is_finite() => matrix[[at, column]] = *weight,
+                Some(_) => {
+                    return self
+                        .refuse(&place, &format!("{name:?} has the weight {weight}, which is not finite"));
+                }
+                None => {
+                    let near = did_you_mean(&nearest_name(name, columns.iter().map(String::as_str)));
+                    return self.refuse(&place, &format!("{name:?} is not an encoded column{near}"));
+                }
+            }
+        }
+        Ok(if rows.is_empty() { Task::Unknown } else { Task::Linear(matrix) })
     }
 
     fn models(&self, sections: &[Section], data: &DataSet) -> Result<Vec<Model>> {

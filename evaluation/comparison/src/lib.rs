@@ -49,7 +49,7 @@ mod worth;
 pub use adversary::Adversary;
 pub use candidate::Candidate;
 pub use choice::{Choice, Goal};
-pub use designed::{COLLECT, DesignCall, VOLUNTEERS};
+pub use designed::{COLLECT, DesignCall, placeholders};
 pub use error::{Error, Result};
 pub use experiment::Experiment;
 pub use metric::Metric;
@@ -64,7 +64,7 @@ pub use tuned::{Chosen, Tunable, Tuned, TunedOn};
 pub use tuning::Tuning;
 pub use worth::{LearningCurve, Worth, at_most};
 
-use scumble_core::{Plugin, Protect, Registry, TargetDomain, number};
+use scumble_core::{Plugin, Protect, Registry, TargetDomain, Task, number};
 use scumble_custody::LABEL_SHARE;
 use scumble_datasets::DataSet;
 use serde_json::{Value, json};
@@ -75,6 +75,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Comparison {
     /// Data set.
     pub data: DataSet,
+    /// Purpose of the release, which every mechanism knows.
+    pub task: Task,
     /// Mechanisms, each with its parameters.
     pub candidates: Vec<Candidate>,
     /// Budgets ε in the order of display; infinity for no privacy.
@@ -134,6 +136,7 @@ impl Comparison {
             metrics: vec![Metric::default_for(&data), Metric::Recovered, Metric::Advantage],
             adversary: Adversary::default(),
             data,
+            task: Task::Unknown,
             candidates,
             epsilons: EPSILONS.to_vec(),
             delta: 1e-6,
@@ -238,6 +241,10 @@ impl Comparison {
             "label_share": self.label_share,
             "release_alone": self.release_alone,
         });
+        if let Task::Linear(matrix) = &self.task {
+            value["settings"]["task_matrix"] =
+                json!(matrix.outer_iter().map(|row| row.to_vec()).collect::<Vec<_>>());
+        }
         value["seed"] = self.seed.into();
         value
     }

@@ -97,6 +97,7 @@ impl<'a> Rehearsal<'a> {
             .map(|(candidate, model)| {
                 let rehearsal = Comparison {
                     data: self.data.clone(),
+                    task: self.comparison.task.clone(),
                     candidates: vec![candidate.clone()],
                     epsilons: vec![epsilon],
                     delta: self.comparison.delta,

@@ -3,7 +3,7 @@
 use super::page::Page;
 use super::words;
 use maud::{Markup, html};
-use scumble_comparison::{COLLECT, Choice, Metric, Scores, VOLUNTEERS, in_words};
+use scumble_comparison::{COLLECT, Choice, Metric, Scores, in_words, placeholders};
 use scumble_core::Output;
 
 impl Page<'_> {
@@ -33,11 +33,8 @@ impl Page<'_> {
                             }
                         }
                     }
-                    @if choices
-                        .iter()
-                        .any(|choice| command(choice).is_some_and(|command| command.contains(VOLUNTEERS)))
-                    {
-                        p.muted { (VOLUNTEERS) " stands for a file of your volunteers' records." }
+                    @if let Some(meant) = placeholders(&choices.iter().filter_map(command).collect::<String>()) {
+                        p.muted { (meant) }
                     }
                     p.muted {
                         "Scores: " (metric.title()) " by " (scores.scorer) ". Each line names the mechanism \

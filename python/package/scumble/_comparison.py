@@ -8,10 +8,10 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping, Union
+from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from . import _native
-from ._design import Design, _seed, design
+from ._design import Design, _seed, design, purpose
 from ._errors import InvalidInput
 from ._schemas import given, plain
 from ._tables import take
@@ -105,7 +105,14 @@ class Comparison:
     to_pandas = to_frame
 
     def best(
-        self, *, epsilon: float, protect: Protect = "record", trust: Trust = "nobody", volunteers: Table | None = None
+        self,
+        *,
+        epsilon: float,
+        protect: Protect = "record",
+        trust: Trust = "nobody",
+        volunteers: Table | None = None,
+        task_matrix: Table | list[Any] | None = None,
+        task_weight: Sequence[float] | None = None,
     ) -> Design:
         """Design of the recommended mechanism.
 
@@ -120,7 +127,7 @@ class Comparison:
             ``"record"``, ``"features"`` or ``"label"``.
         trust : str
             ``"nobody"``, ``"shuffler"``, ``"two-servers"``, ``"curator"`` or ``"model"`` (a curator who releases a model).
-        volunteers : table, optional
+        volunteers, task_matrix, task_weight : optional
             As in :meth:`design`.
 
         Raises
@@ -139,9 +146,16 @@ class Comparison:
                 f"no evidence at epsilon {epsilon}: {choice['highest']} with {choice['score']} is the highest, and is not "
                 "distinguishable from predictions without a release; try more trials, or design a row by design(row)"
             )
-        return self.design(choice["row"], volunteers=volunteers)
+        return self.design(choice["row"], volunteers=volunteers, task_matrix=task_matrix, task_weight=task_weight)
 
-    def design(self, row: int | Mapping[str, Any], *, volunteers: Table | None = None) -> Design:
+    def design(
+        self,
+        row: int | Mapping[str, Any],
+        *,
+        volunteers: Table | None = None,
+        task_matrix: Table | list[Any] | None = None,
+        task_weight: Sequence[float] | None = None,
+    ) -> Design:
         """Design of a row.
 
         Parameters
@@ -150,6 +164,8 @@ class Comparison:
             Place in :attr:`rows`, or a row of :attr:`rows` or :attr:`without_dp`.
         volunteers : table, optional
             Records of consenting volunteers, if the row learned from them. A comparison has none to keep.
+        task_matrix, task_weight : optional
+            Purpose of the release, if the comparison had one.
         """
         rows = [*self.rows, *self.without_dp]
         place = row if isinstance(row, int) else next((at for at, own in enumerate(rows) if own == row), None)
@@ -162,6 +178,10 @@ class Comparison:
         options["epsilon"] = float(options["epsilon"])
         if call["learns_from_volunteers"]:
             options |= {"volunteers": volunteers, "volunteers_are": "consented"}
+        if call["has_task_matrix"]:
+            if task_matrix is None:
+                raise InvalidInput(f"task_matrix: {call['mechanism']} was designed for a task; pass its matrix")
+            options |= {"task_matrix": task_matrix, "task_weight": task_weight}
         return design(call["mechanism"], schema=self._schema, **options, **by_name)
 
     def plot(self) -> Chart | None:
@@ -247,6 +267,8 @@ def compare(
     test_share: float | None = None,
     volunteers: float | None = None,
     unlabelled: bool = False,
+    task_matrix: Table | list[Any] | None = None,
+    task_weight: Sequence[float] | None = None,
     protect: Protect | None = None,
     label_share: float | None = None,
     shuffler: bool = False,
@@ -285,6 +307,8 @@ def compare(
         Share of the other records that volunteer for designs.
     unlabelled : bool
         Volunteers keep their labels.
+    task_matrix, task_weight : optional
+        Purpose of the releases, as in :func:`scumble.design`.
     protect : str, optional
         ``"record"``, ``"features"`` or ``"label"``.
     label_share : float, optional
@@ -330,6 +354,7 @@ def compare(
     }
     said = {key: value for key, value in options.items() if value not in (None, False, []) and key not in ("cells", "jobs", "left_out")}
     call = ", ".join([f"schema=…, target={target!r}", *(f"{key}={value!r}" for key, value in said.items())])
+    call += ", task_matrix=…" if task_matrix is not None else ""
     arrow, _ = take(table)
     native = _native.compare(
         arrow,
@@ -338,6 +363,7 @@ def compare(
         task,
         name,
         json.dumps(options, default=plain),
+        purpose(task_matrix, task_weight),
         f"scumble.compare({name}, {call})",
         progress_bar(progress),
     )

@@ -594,6 +594,15 @@ class Part:
         return {"mechanism": named(self.mechanism), "columns": self.columns, "parameters": self.parameters or None}
 
 
+def purpose(task_matrix: Table | list[Any] | None, task_weight: Sequence[float] | None) -> list[tuple[float, Any]]:
+    """Tasks, each with its weight and its matrix."""
+    matrices = task_matrix if isinstance(task_matrix, list) else [task_matrix] if task_matrix is not None else []
+    weights = [1.0] * len(matrices) if task_weight is None else [float(weight) for weight in task_weight]
+    if len(weights) != len(matrices):
+        raise InvalidInput(f"task_weight has {len(weights)} weights for {len(matrices)} tasks; give one for each")
+    return [(weight, take(matrix)[0]) for weight, matrix in zip(weights, matrices)]
+
+
 def design(
     mechanism: str | type[Mechanism] | Sequence[Part],
     *,
@@ -675,10 +684,6 @@ def design(
     """
     if (shuffled is None) != (shuffled_delta is None):
         raise InvalidInput("shuffled and shuffled_delta must be given together")
-    matrices = task_matrix if isinstance(task_matrix, list) else [task_matrix] if task_matrix is not None else []
-    weights = [1.0] * len(matrices) if task_weight is None else [float(weight) for weight in task_weight]
-    if len(weights) != len(matrices):
-        raise InvalidInput(f"task_weight has {len(weights)} weights for {len(matrices)} tasks; give one for each")
     if isinstance(mechanism, (str, type)):
         parts: list[dict[str, Any]] = [{"mechanism": named(mechanism), "columns": [], "parameters": parameters or None}]
     elif parameters:
@@ -698,7 +703,7 @@ def design(
         None if volunteers is None else take(volunteers)[0],
         volunteers_are,
         None if shuffled is None or shuffled_delta is None else (shuffled, shuffled_delta),
-        [(weight, take(matrix)[0]) for weight, matrix in zip(weights, matrices)],
+        purpose(task_matrix, task_weight),
     )
     if isinstance(schema, Draft) and schema.is_of_data:
         warnings.warn(

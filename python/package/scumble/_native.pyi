@@ -173,6 +173,7 @@ def compare(
     task: str | None,
     name: str,
     options: str,
+    tasks: list[tuple[float, Any]],
     call: str,
     progress: Callable[[int, int], None] | None,
 ) -> Comparison: ...

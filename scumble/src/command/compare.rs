@@ -1,6 +1,7 @@
 //! `scumble compare`: compares mechanisms by the accuracy of models that learn from their releases.
 
 use super::protect::ProtectArgument;
+use super::purpose::Purpose;
 use super::reading::{Reading, tell_recognised};
 use super::running::{Running, command_line};
 use super::setting::{Settable, set};
@@ -8,7 +9,7 @@ use super::summary::{collect, no_gain, score_and_worth, screen, split_note};
 use super::{Failure, complain, print, print_json, refuse_overlaps, tell_clipped};
 use crate::compare::{
     self, COLLECT, Candidate, Comparison, Experiment, Metric, Outcome, Row, Scores, Series, SplitKind,
-    Tuning, VOLUNTEERS, in_words,
+    Tuning, in_words, placeholders,
 };
 use crate::core::{Error, Registry, number};
 use crate::custody::{self, NewFile};
@@ -116,6 +117,8 @@ pub(super) struct CompareArguments {
     /// --config, --input and --mechanism].
     #[arg(long, value_parser = number::parse, value_name = "SHARE", allow_negative_numbers = true)]
     volunteers: Option<f64>,
+    #[command(flatten)]
+    purpose: Purpose,
     /// Volunteers do not share their labels: mechanisms that need volunteers' labels are left out.
     #[arg(long)]
     unlabelled: bool,
@@ -263,7 +266,8 @@ fn new_file(arguments: &CompareArguments, path: Option<&PathBuf>) -> Result<Opti
 /// # Errors
 /// Returns an error if an output is an input, or if a file cannot be written.
 fn check_places(arguments: &CompareArguments, experiment: Option<&Experiment>) -> Result<(), Failure> {
-    let read = [&arguments.input, &arguments.schema].into_iter().flatten().cloned();
+    let read =
+        [&arguments.input, &arguments.schema].into_iter().flatten().chain(arguments.purpose.files()).cloned();
     let read = read.chain(experiment.map(Experiment::files).into_iter().flatten());
     let cells = cells(arguments, experiment);
     let written = arguments.written().into_iter().chain([cells.as_ref()]).flatten();
@@ -299,6 +303,9 @@ fn comparison(
         Some(experiment) => experiment.comparison(data, candidates)?,
         None => Comparison::new(data, candidates),
     };
+    if let Some(task) = arguments.purpose.task(&arguments.reading, comparison.data.domain.columns())? {
+        comparison.task = task;
+    }
     if let Some(given) = arguments.test_share {
         match &mut comparison.splitting.kind {
             SplitKind::Random { test_share } => *test_share = given,
@@ -569,11 +576,8 @@ fn commands(scores: &Scores) -> String {
     if commands.is_empty() {
         return commands;
     }
-    let volunteers = match commands.contains(VOLUNTEERS) {
-        true => format!("\n  {VOLUNTEERS} stands for a file of your volunteers' records.\n"),
-        false => String::new(),
-    };
-    format!("The command of every design:\n{commands}{volunteers}\n")
+    let meant = placeholders(&commands).map_or(String::new(), |meant| format!("\n  {meant}\n"));
+    format!("The command of every design:\n{commands}{meant}\n")
 }
 
 /// Formats the tuned parameters of mechanisms and models, with the records that each choice was made on.

@@ -2,13 +2,14 @@
 //! whose parameters, schema and budget are fixed.
 
 use super::protect::ProtectArgument;
+use super::purpose::Purpose;
 use super::reading::Reading;
 use super::schema::public_schema;
 use super::setting::{Settable, set};
 use super::{Failure, complain, new_file, print, print_json, refuse_overlaps, spinning, tell_clipped};
-use crate::core::{Budget, Protect, Registry, ShapedBy, Task, Volunteers, number};
+use crate::core::{Budget, Protect, Registry, ShapedBy, Volunteers, number};
 use crate::custody::{self, DesignRequest, Part};
-use crate::records::{Clipped, Learning, Loaded, OutOfBounds, ReadRows, Reader, Schema, read_matrix};
+use crate::records::{Clipped, Learning, Loaded, OutOfBounds, ReadRows, Reader, Schema};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -98,20 +99,8 @@ pub(super) struct DesignArguments {
     /// to this number.
     #[arg(long, value_name = "N")]
     people: Option<usize>,
-    /// Purpose of the release: a matrix K, as CSV or Parquet, whose columns have the names of the encoded
-    /// columns. The error to minimise is then ‖K(x̂ − x)‖², for an estimate x̂ of the record x. Give it once
-    /// for each of several tasks, whose errors are added.
-    #[arg(long, value_name = "FILE")]
-    task_matrix: Vec<PathBuf>,
-    /// Weight of a task's error in the sum, once for each --task-matrix in the same order; 1 by default.
-    #[arg(
-        long,
-        value_parser = number::parse,
-        value_name = "W",
-        requires = "task_matrix",
-        allow_negative_numbers = true
-    )]
-    task_weight: Vec<f64>,
+    #[command(flatten)]
+    purpose: Purpose,
     /// Number of periods, for example months, whose releases have one guarantee together. `scumble release
     /// --period K` releases one after the other. The same as --set horizon=T.
     #[arg(long, value_name = "T")]
@@ -144,7 +133,7 @@ enum VolunteerStatus {
 }
 
 pub(super) fn design(registry: &Registry, arguments: &DesignArguments, as_json: bool) -> Result<(), Failure> {
-    let tasks = arguments.task_matrix.iter().map(Some);
+    let tasks = arguments.purpose.files().iter().map(Some);
     let read = [arguments.schema.as_ref(), arguments.volunteers.as_ref()].into_iter().chain(tasks);
     let read: Vec<PathBuf> = read.into_iter().flatten().cloned().collect();
     refuse_overlaps(&read, &[&arguments.output])?;
@@ -239,22 +228,8 @@ fn request<'a>(
             VolunteerStatus::Private => Volunteers::Private(loaded.table),
         };
     }
-    let (files, weights) = (&arguments.task_matrix, &arguments.task_weight);
-    if !files.is_empty() {
-        if !(weights.is_empty() || weights.len() == files.len()) {
-            let problem = format!(
-                "--task-weight is given {} times for {} --task-matrix; give it once for each",
-                weights.len(),
-                files.len()
-            );
-            return Err(problem.into());
-        }
-        let domain = schema.domain(target)?;
-        let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
-        let task = |(file, weight): (&PathBuf, f64)| -> Result<_, Failure> {
-            Ok((weight, read_matrix(arguments.reading.open(file)?, domain.columns())?))
-        };
-        request.task = Task::weighted(&files.iter().zip(weights).map(task).collect::<Result<Vec<_>, _>>()?)?;
+    if let Some(task) = arguments.purpose.task(&arguments.reading, schema.domain(target)?.columns())? {
+        request.task = task;
     }
     Ok((request, clipped))
 }

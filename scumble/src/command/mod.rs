@@ -31,6 +31,7 @@ mod passphrase;
 mod predict;
 mod protect;
 mod provenance;
+mod purpose;
 mod reading;
 mod release;
 #[cfg(feature = "reproduce")]

@@ -3,7 +3,7 @@
 //! give the same score.
 
 use crate::compare::{
-    COLLECT, Choice, Comparison, Goal, Metric, Outcome, Row, Scores, SplitKind, Trust, VOLUNTEERS,
+    COLLECT, Choice, Comparison, Goal, Metric, Outcome, Row, Scores, SplitKind, Trust, placeholders,
 };
 use crate::core::{Descriptor, Output, Plugin, Side, Unit, number};
 use comfy_table::{Table, presets};
@@ -286,11 +286,8 @@ fn commands(choices: &[Choice], width: usize) -> String {
     if made.is_empty() {
         return made;
     }
-    let volunteers = match made.contains(VOLUNTEERS) {
-        true => format!("\n({VOLUNTEERS} stands for a file of your volunteers' records.)"),
-        false => String::new(),
-    };
-    made + &volunteers
+    let meant = placeholders(&made).map_or(String::new(), |meant| format!("\n({meant})"));
+    made + &meant
 }
 
 /// Breaks a command into lines that a shell reads as one command, or a call into lines that Python reads.

@@ -107,6 +107,44 @@ fn who_knows_more_of_the_records_recovers_more_of_the_others() {
     assert!(recovered("0.2") < recovered("0.8"));
 }
 
+/// A design of one latent for the size gives a model of the price all that it needs, and a design for the
+/// colour does not.
+#[test]
+fn designs_know_the_task_of_an_experiment() {
+    let experiment = EXPERIMENT.replace("[split]", "[split]\nvolunteers = 0.5\nunlabelled = true");
+    let experiment = experiment.replace("seed = 7", "seed = 7\nprotect = \"features\"");
+    let error = |column: &str| {
+        let files = with(&(experiment.clone() + &format!("[[data.task_matrix]]\n{column:?} = 2\n")));
+        let line = "--config exp.toml --epsilon 1000 --mechanism task-aware-linear --trials 12 --set task-aware-linear.latent_dim=1";
+        let outcome = files.compared(line);
+        let command = outcome["rows"][0]["design"].as_str().unwrap();
+        assert!(command.contains(" --task-matrix task.csv --volunteers volunteers.csv "), "{command}");
+        let text = files.run(&format!("compare {line}")).split_whitespace().collect::<Vec<_>>().join(" ");
+        let meant = "(volunteers.csv stands for a file of your volunteers' records, and task.csv stands for a file \
+                     of the matrix of your task.)";
+        assert!(text.contains(meant), "{text}");
+        let settings = outcome["settings"]["task_matrix"].to_string();
+        assert_eq!(settings, if column == "size" { "[[2.0,0.0,0.0]]" } else { "[[0.0,2.0,0.0]]" });
+        let mean = outcome["rows"][0]["mean"].as_f64().unwrap();
+        // The same task as a file.
+        files.write(
+            "task.csv",
+            format!("size,colour=red,colour=green\n{}\n", settings.trim_matches(['[', ']'])),
+        );
+        files.write("exp.toml", &experiment);
+        let by_file = files.compared(&format!("{line} --task-matrix task.csv"));
+        assert_eq!(by_file["rows"][0]["mean"].as_f64().unwrap(), mean);
+        mean
+    };
+    let (size, colour) = (error("size"), error("colour=red"));
+    assert!(size < 0.5 * colour, "{size} for the size, {colour} for the colour");
+    let files = with(&(experiment + "[[data.task_matrix]]\nsizes = 2\n"));
+    let refused = files.refuses("compare --config exp.toml");
+    let expected =
+        "exp.toml: [data] task_matrix, row 1: \"sizes\" is not an encoded column; did you mean \"size\"?";
+    assert_eq!(refused, expected);
+}
+
 /// Splits sixty rows by date: one per month from January 2008, youngest first. Every seventh size is missing.
 /// Green has a third of the rows.
 #[test]
