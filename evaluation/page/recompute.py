@@ -25,6 +25,11 @@ TRUST = {
     "curator": "trusting a curator",
     "model": "trusting a curator: model",
 }
+WORDS = {
+    "record": "The whole record, ",
+    "features": "The features (not the label), ",
+    "label": "The label (features in the clear), ",
+}
 DP = {"local-dp", "central-dp", "shuffled-dp"}
 
 
@@ -86,7 +91,7 @@ def worth(task, row, less):
 
 def main():
     table = open(sys.argv[1], encoding="utf-8").read()
-    wrong, counts, unseen = [], defaultdict(int), []
+    wrong, counts, unseen, kept = [], defaultdict(int), [], defaultdict(list)
     for path in sys.argv[2:]:
         results, digest = load(path)
         if not digest:
@@ -126,7 +131,14 @@ def main():
                     significant = p_value
                 own.sort(key=lambda row: row["mean"] if less else -row["mean"])
                 best = next((row for row in own if row["against"]["p_value"] <= significant), None)
-                cell = find(table, task["task"], trust, protects, epsilon)
+                cell = find(table, f"{WORDS[protects]}{TRUST[trust]}", task["task"], epsilon)
+                known = [r for r in task["references"] if r["metric"] == metric and r["model"] in (model, None)]
+                guess = next(r["mean"] for r in known if r["knows"] == "guess")
+                clean = max((r for r in known if r["knows"] == "clean"), key=lambda r: r["records"])["mean"]
+                settings = task["settings"]
+                if task["volunteers"] == 0 or settings["splitting"]["unlabelled"] or settings["release_alone"]:
+                    share = 0 if best is None else (best["mean"] - guess) / (clean - guess)
+                    kept[(protects, trust, epsilon)].append(100 * share)
                 if best is not None:
                     counts["named"] += 1
                     if not cell.startswith(best["mechanism"] + " "):
@@ -138,11 +150,15 @@ def main():
                     for row in own
                 ]
                 bound = max(bounds)
-                baseline = next(r for r in task["references"] if r["knows"] == "guess" and r["metric"] == metric)["mean"]
-                unseen.append(100 * bound / (baseline if less else 1))
+                unseen.append(100 * bound / (guess if less else 1))
                 expected = "no gain (" if bound <= 0 else "no evidence, at most "
                 if not cell.startswith(expected):
                     wrong.append(f"{task['task']}, {trust}, {protects}, ε = {epsilon}: bound {bound}, not {cell!r}")
+    for (protects, trust, epsilon), shares in kept.items():
+        cell = find(table, "What privacy and trust cost", f"{WORDS[protects]}{TRUST[trust]}", epsilon)
+        share, count = cell.split(" % of ")
+        if int(count) != len(shares) or abs(float(share) - np.median(shares)) > 0.5001:
+            wrong.append(f"{trust}, {protects}, ε = {epsilon}: {np.median(shares)} % of {len(shares)}, not {cell!r}")
     print(f"{counts['rows']} rows, {counts['cells']} cells, {counts['named']} name a mechanism")
     if unseen:
         small = sum(bound < 3 for bound in unseen) / len(unseen)
@@ -155,17 +171,16 @@ def main():
     sys.exit(bool(wrong))
 
 
-def find(table, task, trust, protects, epsilon):
-    """Cell of the table for a task, a goal and a budget."""
-    words = {"record": "The whole record", "features": "The features (not the label)", "label": "The label"}[protects]
+def find(table, title, name, epsilon):
+    """Cell of the first table with this title, in the row with this name, at a budget."""
     for section in re.split(r"^## ", table, flags=re.M)[1:]:
         heading, body = section.split("\n", 1)
-        if heading.startswith(words) and heading.endswith(TRUST[trust]):
+        if heading == title:
             lines = [line for line in body.split("\n") if line.startswith("|")]
             header = [cell.strip() for cell in lines[0].strip("|").split("|")]
             for line in lines[2:]:
                 cells = [cell.strip() for cell in line.strip("|").split("|")]
-                if cells[0] == task:
+                if cells[0] == name:
                     return cells[header.index(f"ε = {epsilon:g}")]
     return ""
 

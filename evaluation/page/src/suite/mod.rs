@@ -18,6 +18,7 @@
 //! # Ok::<(), scumble_comparison::Error>(())
 //! ```
 
+mod kept;
 mod page;
 mod results;
 mod standing;

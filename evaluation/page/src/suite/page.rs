@@ -1,5 +1,6 @@
 //! The results as one HTML page.
 
+use super::kept::{self, KEPT, KEPT_LEAD};
 use super::results::Results;
 use super::standing::Standing;
 use super::table::{Table, heading, nothing, overall};
@@ -19,6 +20,8 @@ impl Results {
                 p { (self.lead()) }
                 (words::command(command))
                 section { h2 { "The tasks" } (shown(&self.tasks(), None)) }
+                @let kept = self.kept();
+                @if !kept.is_empty() { section { h2 { (KEPT) } p { (KEPT_LEAD) } (kept::figure(&kept)) } }
                 @for goal in self.goals() {
                     @let standings = self.standings(goal);
                     section {

@@ -1,5 +1,6 @@
 //! The results as one Markdown document.
 
+use super::kept::{self, KEPT, KEPT_LEAD};
 use super::results::{Finished, Results};
 use super::standing::{At, Standing, median};
 use super::task::Form;
@@ -40,6 +41,10 @@ impl Results {
             self.lead()
         );
         text += &format!("\n## The tasks\n\n{}", self.tasks().to_markdown());
+        let kept = self.kept();
+        if !kept.is_empty() {
+            text += &format!("\n## {KEPT}\n\n{KEPT_LEAD}\n\n{}", kept::table(&kept).to_markdown());
+        }
         for goal in self.goals() {
             text += &format!("\n## {}\n", heading(goal));
             text += &format!("\nWhat to choose:\n\n{}", self.chosen(goal).to_markdown());
@@ -101,8 +106,7 @@ impl Results {
         let row = |finished: &Finished| -> Option<Vec<String>> {
             let (scores, outcome) = (finished.scores()?, &finished.outcome);
             let known = |knows: Knows| {
-                let mut references = outcome.references(&scores).filter(|reference| reference.knows == knows);
-                references.next().map_or("–".to_owned(), |reference| scores.metric.shown(reference.mean))
+                finished.known(&scores, knows).map_or("–".to_owned(), |mean| scores.metric.shown(mean))
             };
             let volunteers = match (outcome.volunteers, finished.has_labels) {
                 (0, _) => String::new(),
@@ -201,19 +205,10 @@ impl Results {
         let mut kept: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for finished in &self.finished {
             let Some(scores) = finished.scores() else { continue };
-            let known = |knows: Knows| {
-                finished
-                    .outcome
-                    .references(&scores)
-                    .find(|reference| reference.knows == knows)
-                    .map(|found| found.mean)
-            };
-            let (Some(guess), Some(clean)) = (known(Knows::Guess), known(Knows::Clean)) else { continue };
-            for series in scores.series.iter().filter(|_| !finished.adds()) {
-                for row in series.rows.iter().filter(|row| !row.has_dp() && row.mean.is_finite()) {
-                    let share = (row.mean - guess) / (clean - guess);
-                    kept.entry(series.title.clone()).or_default().push(share);
-                }
+            for series in &scores.series {
+                let shares = series.rows.iter().filter(|row| !row.has_dp());
+                let shares = shares.filter_map(|row| finished.share(&scores, row.mean));
+                shares.for_each(|share| kept.entry(series.title.clone()).or_default().push(share));
             }
         }
         let row = |(mechanism, shares): (String, Vec<f64>)| {
@@ -365,7 +360,7 @@ fn share(at: &At) -> String {
     }
 }
 
-fn header(first: &str, epsilons: &[f64]) -> Vec<String> {
+pub(super) fn header(first: &str, epsilons: &[f64]) -> Vec<String> {
     let budgets = epsilons.iter().map(|epsilon| format!("ε = {}", in_words(*epsilon)));
     std::iter::once(first.to_owned()).chain(budgets).collect()
 }

@@ -1,0 +1,146 @@
+//! The trade-off between privacy and utility over all tasks: for each goal (a unit of privacy and a trust
+//! model), the share of the gain of clean records that the named mechanisms keep.
+
+use super::results::{Finished, Results};
+use super::standing::median;
+use super::table::{Table, header, heading};
+use crate::chart::sample;
+use crate::draw::{self, Axis, HEIGHT, LEFT, Look, RIGHT, TOP, WIDTH, at};
+use maud::{Markup, html};
+use scumble_comparison::{Goal, Knows, Scores, in_words};
+
+/// The share that is kept for one goal.
+pub(super) struct Kept {
+    goal: Goal,
+    /// At each budget ε: the median share over tasks, and the number of tasks.
+    at: Vec<(f64, f64, usize)>,
+}
+
+impl Finished {
+    /// The mean score of a model that knows no release; `None` if it was not computed.
+    pub(super) fn known(&self, scores: &Scores, knows: Knows) -> Option<f64> {
+        self.outcome.references(scores).find(|reference| reference.knows == knows).map(|found| found.mean)
+    }
+
+    /// The gain of the score `mean` over the baseline, as a share of the gain of the clean records. `None`
+    /// if models also learn from volunteers' labels, because the baseline then has another meaning.
+    pub(super) fn share(&self, scores: &Scores, mean: f64) -> Option<f64> {
+        let [guess, clean] = [Knows::Guess, Knows::Clean].map(|knows| self.known(scores, knows));
+        (!self.adds()).then_some((mean - guess?) / (clean? - guess?)).filter(|share| share.is_finite())
+    }
+}
+
+impl Results {
+    /// The share that is kept for each goal. A task in which no mechanism is named counts as 0.
+    pub(super) fn kept(&self) -> Vec<Kept> {
+        let epsilons = self.epsilons();
+        let share_at = |finished: &Finished, goal: Goal, epsilon: f64| -> Option<f64> {
+            let scores = finished.scores()?;
+            let choices = finished.outcome.choices(&scores);
+            let choice = choices.iter().find(|choice| choice.goal == goal && choice.epsilon == epsilon)?;
+            let share = |mean: f64| finished.share(&scores, mean);
+            // Without a named mechanism, the share is that of the baseline.
+            share(choice.best.map_or(finished.known(&scores, Knows::Guess)?, |(_, row)| row.mean))
+        };
+        let of_goal = |goal: Goal| {
+            let at = epsilons.iter().map(|&epsilon| {
+                let shares = self.finished.iter().filter_map(|finished| share_at(finished, goal, epsilon));
+                let shares: Vec<f64> = shares.collect();
+                (epsilon, median(shares.clone()), shares.len())
+            });
+            Kept { goal, at: at.collect() }
+        };
+        self.goals().into_iter().map(of_goal).collect()
+    }
+}
+
+pub(super) const KEPT: &str = "What privacy and trust cost";
+pub(super) const KEPT_LEAD: &str = "The share that remains of what the clean records gain over the baseline, if \
+    each task uses the mechanism that the tables below name: the median over tasks, and the number of tasks. A \
+    task in which no mechanism is named counts as 0.";
+
+/// The distance of the smallest and of the largest budget from the sides of the chart.
+const PAD: f64 = 30.0;
+
+/// The shares as a table, a row per goal.
+pub(super) fn table(all: &[Kept]) -> Table {
+    let epsilons: Vec<f64> =
+        all.first().map_or(vec![], |kept| kept.at.iter().map(|(epsilon, ..)| *epsilon).collect());
+    let row = |kept: &Kept| {
+        let cells = kept.at.iter().map(|&(_, share, tasks)| match tasks {
+            0 => "–".to_owned(),
+            _ => format!("{:.0} % of {tasks}", 100.0 * share),
+        });
+        std::iter::once(heading(kept.goal)).chain(cells).collect()
+    };
+    Table { header: header("protects", &epsilons), rows: all.iter().map(row).collect() }
+}
+
+/// The shares as a chart, a line per goal, with its table, whose rows have the marks of the lines.
+pub(super) fn figure(all: &[Kept]) -> Markup {
+    let table = table(all);
+    let shown = |kept: &Kept| kept.at.iter().filter(|(_, share, _)| share.is_finite()).count() > 0;
+    html! {
+        figure { (chart(all)) }
+        div.box {
+            table.choices {
+                thead { tr { @for cell in &table.header { th scope="col" { (cell) } } } }
+                tbody {
+                    @for (place, (kept, row)) in all.iter().zip(&table.rows).enumerate() {
+                        tr {
+                            th scope="row" {
+                                @if shown(kept) { (sample(&ink(place), place)) " " }
+                                (row[0])
+                            }
+                            @for (cell, name) in row.iter().zip(&table.header).skip(1) {
+                                td data-of=(name) { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Class of the colour of the line with index `place`.
+fn ink(place: usize) -> String {
+    format!("s{}", place % 8)
+}
+
+fn chart(all: &[Kept]) -> Markup {
+    let shares = || all.iter().flat_map(|kept| &kept.at).map(|(_, share, _)| *share);
+    let axis = Axis::linear(0.0, 100.0 * shares().filter(|share| share.is_finite()).fold(1.0, f64::max));
+    let last = all.first().map_or(0, |kept| kept.at.len()).saturating_sub(1).max(1) as f64;
+    let x = |index: usize| LEFT + PAD + (RIGHT - LEFT - 2.0 * PAD) * index as f64 / last;
+    let ticks: Vec<(f64, String)> = all.first().map_or(vec![], |kept| {
+        kept.at.iter().enumerate().map(|(index, (epsilon, ..))| (x(index), in_words(*epsilon))).collect()
+    });
+    let heading =
+        html! { text x=(at(LEFT + 4.0)) y=(at(TOP + 12.0)) { "share of the gain that remains, %" } };
+    html! {
+        svg.chart xmlns="http://www.w3.org/2000/svg" role="img" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } {
+            title { (KEPT) }
+            (draw::frame(RIGHT, &axis.heights(), heading, &ticks))
+            text x=(at((LEFT + RIGHT) / 2.0)) y=(at(HEIGHT - 10.0)) text-anchor="middle" {
+                "privacy budget ε (less is more private)"
+            }
+            @for (place, kept) in all.iter().enumerate() {
+                @let look = Look::nth(place);
+                @let points: Vec<[f64; 2]> = kept
+                    .at
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (_, share, _))| share.is_finite())
+                    .map(|(index, (_, share, _))| [x(index), axis.y(100.0 * share)])
+                    .collect();
+                g class=(ink(place)) {
+                    title { (kept.goal) }
+                    polyline.line stroke-dasharray=(look.dashes)
+                        points=(points.iter().map(|[x, y]| format!("{} {}", at(*x), at(*y))).collect::<Vec<_>>().join(" ")) {}
+                    @for point in points { (look.mark(point, 1.0)) }
+                }
+            }
+        }
+    }
+}
