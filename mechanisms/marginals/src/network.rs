@@ -18,28 +18,28 @@ pub(crate) struct Order {
 }
 
 /// A clique, its columns that earlier cliques contain, and its parent: the earlier clique that contains all
-/// of these columns.
+/// of these columns. Its new columns are in the order in which they are fitted: first those in most cliques,
+/// such as the target.
 #[derive(Debug, Clone)]
 struct Step {
     clique: Clique,
     shared: Clique,
+    new: Clique,
     parent: usize,
 }
 
 impl Step {
-    /// Returns the positions in the clique of the columns that it shares with its parent, and of its other
-    /// (new) columns.
+    /// Returns the positions in the clique of the columns that it shares with its parent, and of its new
+    /// columns.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
-        let shared = places(&self.clique, &self.shared);
-        let new = (0..self.clique.len()).filter(|at| !shared.contains(at)).collect();
-        (shared, new)
+        (places(&self.clique, &self.shared), places(&self.clique, &self.new))
     }
 }
 
 impl Order {
     /// Creates an order in which each column is a clique of its own.
     pub(crate) fn separate(columns: usize) -> Self {
-        let step = |at: usize| Step { clique: vec![at], shared: vec![], parent: 0 };
+        let step = |at: usize| Step { clique: vec![at], shared: vec![], new: vec![at], parent: 0 };
         Self { cliques: (0..columns).map(step).collect() }
     }
 
@@ -70,7 +70,8 @@ impl Order {
         let mut covered = BTreeSet::new();
         while let Some((_, at)) = left.pop_first() {
             let (clique, parent) = (distinct[at].clone(), nearest[at].1);
-            let (shared, new): (Clique, Clique) = clique.iter().partition(|column| covered.contains(*column));
+            let (shared, mut new): (Clique, Clique) =
+                clique.iter().partition(|column| covered.contains(*column));
             if steps.get(parent).is_some_and(|parent| !holds(&parent.clique, &shared)) {
                 return None;
             }
@@ -83,8 +84,9 @@ impl Order {
                     nearest[other] = (count, steps.len());
                 }
             }
-            covered.extend(new);
-            steps.push(Step { clique, shared, parent });
+            new.sort_by_key(|column| Reverse((having[column].len(), *column)));
+            covered.extend(new.iter().copied());
+            steps.push(Step { clique, shared, new, parent });
         }
         Some(Self { cliques: steps })
     }
@@ -121,9 +123,13 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Fits non-negative counts, clique by clique: those nearest to the tables that `residuals` estimates.
-    /// Within each cell of the columns that a clique shares with its parent, the counts add up to the
-    /// parent's count.
+    /// Fits non-negative counts, clique by clique and column by column: those nearest to the tables that
+    /// `residuals` estimates. Within each cell of the columns before, which a clique shares with its parent
+    /// or which were fitted, the counts add up to the count of this cell.
+    ///
+    /// The many cells of a rare level have no records. Moved together with the cells of all levels, those
+    /// whose noise is above zero would add up to records of this level. A table of fewer columns, which comes
+    /// first, has fewer such cells.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
@@ -131,8 +137,7 @@ impl Network {
         let mut tables: Vec<ArrayD<f64>> = Vec::with_capacity(order.cliques.len());
         for step in &order.cliques {
             interrupt::check()?;
-            let table = residuals.table(&step.clique);
-            let totals = match tables.get(step.parent) {
+            let mut fitted = match tables.get(step.parent) {
                 Some(parent) => {
                     let kept = places(&order.cliques[step.parent].clique, &step.shared);
                     let counts: Vec<f64> = parent.iter().copied().collect();
@@ -140,7 +145,19 @@ impl Network {
                 }
                 None => vec![residuals.total().max(0.0)],
             };
-            tables.push(by_shared(step, &table, |cells, group| to_simplex(cells, totals[group])));
+            let mut table = ArrayD::zeros(IxDyn(&[]));
+            let mut columns = step.shared.clone();
+            for &column in &step.new {
+                let mut clique = columns.clone();
+                clique.insert(clique.partition_point(|&other| other < column), column);
+                let part = Step { clique, shared: columns, new: vec![column], parent: step.parent };
+                table = by_shared(&part, &residuals.table(&part.clique), |cells, group| {
+                    to_simplex(cells, fitted[group]);
+                });
+                fitted = table.iter().copied().collect();
+                columns = part.clique;
+            }
+            tables.push(table);
         }
         Ok(Self { order, tables, levels: levels.to_vec() })
     }
@@ -363,5 +380,41 @@ mod tests {
         }
         assert_eq!(pair_counts, pair);
         assert_eq!(other_counts, other);
+    }
+
+    /// Rare levels have many cells without records. The noise above zero in these cells must not add up to
+    /// records of the rare levels.
+    #[test]
+    fn the_column_in_all_tables_has_the_nearest_shares_to_its_own_estimate() {
+        let levels = [8, 6, 7, 9];
+        let target = [9000.0, 700.0, 200.0, 60.0, 25.0, 10.0, 5.0, 0.0, 0.0];
+        let mut stream = Randomness::seeded(5).streams().stream(0);
+        // A sum of twelve uniform numbers is nearly normal, with variance 1.
+        let mut noise = || 6.0 * ((0..12).map(|_| draw::uniform(&mut stream)).sum::<f64>() - 6.0);
+        let cliques = [vec![0, 1, 3], vec![1, 2, 3]];
+        let measured = cliques.clone().map(|clique| {
+            let cells: usize = clique[..2].iter().map(|&at| levels[at]).product();
+            let counts =
+                (0..cells).flat_map(|_| target.map(|count| count / cells as f64 + noise())).collect();
+            Measured { clique, counts, variance: 36.0 }
+        });
+        let order = Order::from_cliques(&cliques).unwrap();
+        let residuals = Residuals::from_measured(&levels, &measured, Some(10_000.0)).unwrap();
+        let mut expected: Vec<f64> = residuals.table(&[3]).iter().copied().collect();
+        to_simplex(&mut expected, 10_000.0);
+        let network = Network::fit(&levels, order, &residuals).unwrap();
+        let drawn = network.draw(10_000, &mut Randomness::seeded(1).streams().stream(0)).unwrap();
+        for (level, expected) in expected.iter().enumerate() {
+            let found = drawn[3].iter().filter(|&&drawn| drawn as usize == level).count() as f64;
+            assert!((found - expected).abs() <= 1.0, "level {level}: {found} records, not {expected}");
+        }
+        let mean =
+            |shares: &[f64]| shares.iter().zip(0..).map(|(n, level)| n * f64::from(level)).sum::<f64>() / 1e4;
+        assert!(
+            (mean(&expected) / mean(&target) - 1.0).abs() < 0.15,
+            "{} and {}",
+            mean(&expected),
+            mean(&target)
+        );
     }
 }
