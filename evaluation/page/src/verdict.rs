@@ -33,7 +33,8 @@ impl Page<'_> {
                             }
                         }
                     }
-                    @if let Some(meant) = placeholders(&choices.iter().filter_map(command).collect::<String>()) {
+                    @let commands: String = choices.iter().filter_map(command).collect();
+                    @if let Some(meant) = placeholders(&commands) {
                         p.muted { (meant) }
                     }
                     p.muted {

@@ -126,11 +126,11 @@ fn asked(people: usize, all: usize) -> Option<Vec<usize>> {
 
 /// Returns the default number of bins per numeric column, computed from the arguments and not from records.
 ///
-/// The result is the largest B with B³ ≤ n/V, within [`BINS`]. Here n is the number of answers about a column,
-/// and V/n the variance that their noise adds to the frequencies of all pairs together. A model learns from
-/// collected records the means of columns given the label. Bins change such a mean by about 1/B, and the noise
-/// of more bins adds up in it. That few people answer about a column does not count: its part of the error of
-/// a mean is the same for any number of bins.
+/// The result is the largest B with B³ ≤ n/V, within [`BINS`]. Here n is the number of answers about a
+/// column, and V/n the variance that their noise adds to the frequencies of all pairs. A model learns from
+/// collected records the means of columns given the label. Bins change such a mean by about 1/B, and the
+/// noise of more bins adds up in it. That few people answer about a column does not count: its part of the
+/// error of a mean is the same for any number of bins.
 fn bins(people: usize, questions: usize, labels: Option<usize>, epsilon: f64) -> usize {
     let per_question = people as f64 / questions.max(1) as f64;
     let is_fine = |bins: &usize| {

@@ -115,13 +115,14 @@ fn designs_know_the_task_of_an_experiment() {
     let experiment = experiment.replace("seed = 7", "seed = 7\nprotect = \"features\"");
     let error = |column: &str| {
         let files = with(&(experiment.clone() + &format!("[[data.task_matrix]]\n{column:?} = 2\n")));
-        let line = "--config exp.toml --epsilon 1000 --mechanism task-aware-linear --trials 12 --set task-aware-linear.latent_dim=1";
+        let line = "--config exp.toml --epsilon 1000 --trials 12 --mechanism task-aware-linear \
+                    --set task-aware-linear.latent_dim=1";
         let outcome = files.compared(line);
         let command = outcome["rows"][0]["design"].as_str().unwrap();
         assert!(command.contains(" --task-matrix task.csv --volunteers volunteers.csv "), "{command}");
         let text = files.run(&format!("compare {line}")).split_whitespace().collect::<Vec<_>>().join(" ");
-        let meant = "(volunteers.csv stands for a file of your volunteers' records, and task.csv stands for a file \
-                     of the matrix of your task.)";
+        let meant = "(volunteers.csv stands for a file of your volunteers' records, and task.csv stands for \
+                     a file of the matrix of your task.)";
         assert!(text.contains(meant), "{text}");
         let settings = outcome["settings"]["task_matrix"].to_string();
         assert_eq!(settings, if column == "size" { "[[2.0,0.0,0.0]]" } else { "[[0.0,2.0,0.0]]" });

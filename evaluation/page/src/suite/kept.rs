@@ -1,9 +1,9 @@
-//! The trade-off between privacy and utility over all tasks: for each goal (a unit of privacy and a trust
-//! model), the share of the gain of clean records that the named mechanisms keep.
+//! The trade-off between privacy and utility over all tasks. For each goal, which is a unit of privacy and a
+//! trust model, it is the share of the gain of clean records that the named mechanisms keep.
 
 use super::results::{Finished, Results};
 use super::standing::median;
-use super::table::{Table, header, heading};
+use super::tabular::{Table, header, heading};
 use crate::chart::sample;
 use crate::draw::{self, Axis, HEIGHT, LEFT, Look, RIGHT, TOP, WIDTH, at};
 use maud::{Markup, html};
@@ -134,10 +134,10 @@ fn chart(all: &[Kept]) -> Markup {
                     .filter(|(_, (_, share, _))| share.is_finite())
                     .map(|(index, (_, share, _))| [x(index), axis.y(100.0 * share)])
                     .collect();
+                @let line: Vec<String> = points.iter().map(|[x, y]| at(*x) + " " + &at(*y)).collect();
                 g class=(ink(place)) {
                     title { (kept.goal) }
-                    polyline.line stroke-dasharray=(look.dashes)
-                        points=(points.iter().map(|[x, y]| format!("{} {}", at(*x), at(*y))).collect::<Vec<_>>().join(" ")) {}
+                    polyline.line stroke-dasharray=(look.dashes) points=(line.join(" ")) {}
                     @for point in points { (look.mark(point, 1.0)) }
                 }
             }

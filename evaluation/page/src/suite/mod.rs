@@ -23,6 +23,7 @@ mod page;
 mod results;
 mod standing;
 mod table;
+mod tabular;
 mod task;
 
 pub use results::{Finished, Missing, Results};

@@ -3,7 +3,8 @@
 use super::kept::{self, KEPT, KEPT_LEAD};
 use super::results::Results;
 use super::standing::Standing;
-use super::table::{Table, heading, nothing, overall};
+use super::table::{nothing, overall};
+use super::tabular::{Table, heading};
 use crate::{document, words};
 use maud::{Markup, html};
 

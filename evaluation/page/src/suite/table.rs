@@ -3,16 +3,11 @@
 use super::kept::{self, KEPT, KEPT_LEAD};
 use super::results::{Finished, Results};
 use super::standing::{At, Standing, median};
+use super::tabular::{Table, header, heading};
 use super::task::Form;
 use scumble_comparison::{Choice, Goal, Knows, Metric, Row, Scores, in_words};
 use scumble_core::Notion;
 use std::collections::BTreeMap;
-
-/// A table: its header, and rows of the same length.
-pub(super) struct Table {
-    pub(super) header: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-}
 
 /// A table over all tasks, with its title and explanation.
 pub(super) struct Section {
@@ -296,12 +291,6 @@ const ATTACKED_LEAD: &str = "Membership advantage of an adversary over a coin to
     used. The advantage is measured: an adversary with more knowledge or a better method may learn more, up \
     to the bound of the claim. This table is the only one that compares claims of different kinds.";
 
-/// The goal (unit of privacy and trust model) as a heading.
-pub(super) fn heading(goal: Goal) -> String {
-    let words = goal.to_string();
-    words[..1].to_uppercase() + &words[1..]
-}
-
 /// Text of a table cell: the recommended mechanism, its score, and its worth. If models also learn from
 /// volunteers' labels, another number replaces the worth. It is the number of clean records that would
 /// improve a model of the volunteers' records as much as the release does.
@@ -357,19 +346,6 @@ fn share(at: &At) -> String {
     match at.tasks {
         0 => "–".into(),
         tasks => format!("{:.1} %, {} of {tasks}", 100.0 * at.worth, at.better),
-    }
-}
-
-pub(super) fn header(first: &str, epsilons: &[f64]) -> Vec<String> {
-    let budgets = epsilons.iter().map(|epsilon| format!("ε = {}", in_words(*epsilon)));
-    std::iter::once(first.to_owned()).chain(budgets).collect()
-}
-
-impl Table {
-    fn to_markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let rule = vec!["---".to_owned(); self.header.len()];
-        line(&self.header) + &line(&rule) + &self.rows.iter().map(|row| line(row)).collect::<String>()
     }
 }
 
