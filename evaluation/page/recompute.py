@@ -113,7 +113,7 @@ def main():
                 )
                 gain = (np.mean(row["scores"]) - reference["mean"]) * (-1 if less else 1)
                 error, degrees = against["standard_error"], against["degrees"]
-                if gain > 0:
+                if gain > 0 and error > 0:
                     p_value = student.sf(gain / error, degrees)
                     if not math.isclose(p_value, against["p_value"], rel_tol=1e-6, abs_tol=1e-12):
                         wrong.append(f"{task['task']}: {row['mechanism']}: p-value {against['p_value']}, not {p_value}")
