@@ -55,9 +55,9 @@ impl Results {
 }
 
 pub(super) const KEPT: &str = "What privacy and trust cost";
-pub(super) const KEPT_LEAD: &str = "The share that remains of what the clean records gain over the baseline, if \
-    each task uses the mechanism that the tables below name: the median over tasks, and the number of tasks. A \
-    task in which no mechanism is named counts as 0.";
+pub(super) const KEPT_LEAD: &str = "The share that remains of what the clean records gain over the \
+    baseline, if each task uses the mechanism that the tables below name: the median over tasks, and the \
+    number of tasks. A task in which no mechanism is named counts as 0.";
 
 /// The distance of the smallest and of the largest budget from the sides of the chart.
 const PAD: f64 = 30.0;
