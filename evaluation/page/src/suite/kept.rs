@@ -33,24 +33,28 @@ impl Finished {
 impl Results {
     /// The share that is kept for each goal. A task in which no mechanism is named counts as 0.
     pub(super) fn kept(&self) -> Vec<Kept> {
-        let epsilons = self.epsilons();
-        let share_at = |finished: &Finished, goal: Goal, epsilon: f64| -> Option<f64> {
-            let scores = finished.scores()?;
-            let choices = finished.outcome.choices(&scores);
-            let choice = choices.iter().find(|choice| choice.goal == goal && choice.epsilon == epsilon)?;
-            let share = |mean: f64| finished.share(&scores, mean);
-            // Without a named mechanism, the share is that of the baseline.
-            share(choice.best.map_or(finished.known(&scores, Knows::Guess)?, |(_, row)| row.mean))
-        };
-        let of_goal = |goal: Goal| {
-            let at = epsilons.iter().map(|&epsilon| {
-                let shares = self.finished.iter().filter_map(|finished| share_at(finished, goal, epsilon));
-                let shares: Vec<f64> = shares.collect();
-                (epsilon, median(shares.clone()), shares.len())
-            });
+        let (goals, epsilons) = (self.goals(), self.epsilons());
+        let mut shares = vec![vec![vec![]; epsilons.len()]; goals.len()];
+        for finished in &self.finished {
+            let Some(scores) = finished.scores() else { continue };
+            for choice in finished.outcome.choices(&scores) {
+                // Without a named mechanism, the share is that of the baseline.
+                let guess = || finished.known(&scores, Knows::Guess);
+                let mean = choice.best.map(|(_, row)| row.mean).or_else(guess);
+                let share = mean.and_then(|mean| finished.share(&scores, mean));
+                let goal = goals.iter().position(|goal| *goal == choice.goal);
+                let budget = epsilons.iter().position(|epsilon| *epsilon == choice.epsilon);
+                if let (Some(share), Some(goal), Some(budget)) = (share, goal, budget) {
+                    shares[goal][budget].push(share);
+                }
+            }
+        }
+        let kept = |(goal, shares): (Goal, Vec<Vec<f64>>)| {
+            let at = epsilons.iter().zip(shares);
+            let at = at.map(|(&epsilon, shares)| (epsilon, median(shares.clone()), shares.len()));
             Kept { goal, at: at.collect() }
         };
-        self.goals().into_iter().map(of_goal).collect()
+        goals.into_iter().zip(shares).map(kept).collect()
     }
 }
 
@@ -79,7 +83,7 @@ pub(super) fn table(all: &[Kept]) -> Table {
 /// The shares as a chart, a line per goal, with its table, whose rows have the marks of the lines.
 pub(super) fn figure(all: &[Kept]) -> Markup {
     let table = table(all);
-    let shown = |kept: &Kept| kept.at.iter().filter(|(_, share, _)| share.is_finite()).count() > 0;
+    let shown = |kept: &Kept| kept.at.iter().any(|(_, share, _)| share.is_finite());
     html! {
         figure { (chart(all)) }
         div.box {
