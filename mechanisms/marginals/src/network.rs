@@ -84,7 +84,7 @@ impl Order {
                     nearest[other] = (count, steps.len());
                 }
             }
-            new.sort_by_key(|column| Reverse((having[column].len(), *column)));
+            most_used_first(&mut new, |column| having[&column].len());
             covered.extend(new.iter().copied());
             steps.push(Step { clique, shared, new, parent });
         }
@@ -95,6 +95,12 @@ impl Order {
     pub(crate) fn holds(&self, columns: &[usize]) -> bool {
         self.cliques.iter().any(|step| holds(&step.clique, columns))
     }
+}
+
+/// Sorts the columns of a table so that those in most tables come first. They have most information, and all
+/// tables then have the same counts of a column that is in all of them, such as the target.
+pub(crate) fn most_used_first(columns: &mut [usize], tables: impl Fn(usize) -> usize) {
+    columns.sort_by_key(|&column| Reverse((tables(column), column)));
 }
 
 /// Number of columns that both cliques contain.
@@ -123,13 +129,8 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Fits non-negative counts, clique by clique and column by column: those nearest to the tables that
-    /// `residuals` estimates. Within each cell of the columns before, which a clique shares with its parent
-    /// or which were fitted, the counts add up to the count of this cell.
-    ///
-    /// The many cells of a rare level have no records. Moved together with the cells of all levels, those
-    /// whose noise is above zero would add up to records of this level. A table of fewer columns, which comes
-    /// first, has fewer such cells.
+    /// Fits non-negative counts to the tables that `residuals` estimates: clique by clique, each within the
+    /// counts of the columns that it shares with its parent.
     ///
     /// # Errors
     /// [`Error::Interrupted`](scumble_core::Error::Interrupted) if the user interrupts the computation.
@@ -137,7 +138,7 @@ impl Network {
         let mut tables: Vec<ArrayD<f64>> = Vec::with_capacity(order.cliques.len());
         for step in &order.cliques {
             interrupt::check()?;
-            let mut fitted = match tables.get(step.parent) {
+            let counts = match tables.get(step.parent) {
                 Some(parent) => {
                     let kept = places(&order.cliques[step.parent].clique, &step.shared);
                     let counts: Vec<f64> = parent.iter().copied().collect();
@@ -145,18 +146,7 @@ impl Network {
                 }
                 None => vec![residuals.total().max(0.0)],
             };
-            let mut table = ArrayD::zeros(IxDyn(&[]));
-            let mut columns = step.shared.clone();
-            for &column in &step.new {
-                let mut clique = columns.clone();
-                clique.insert(clique.partition_point(|&other| other < column), column);
-                let part = Step { clique, shared: columns, new: vec![column], parent: step.parent };
-                table = by_shared(&part, &residuals.table(&part.clique), |cells, group| {
-                    to_simplex(cells, fitted[group]);
-                });
-                fitted = table.iter().copied().collect();
-                columns = part.clique;
-            }
+            let table = fitted(residuals, &step.shared, counts, &step.new);
             tables.push(table);
         }
         Ok(Self { order, tables, levels: levels.to_vec() })
@@ -203,6 +193,32 @@ impl Network {
     }
 }
 
+/// Fits the table of a clique whose columns `shared` have `counts` already, by adding the columns `new` one
+/// by one. Within each cell of the columns before, the counts are the nearest non-negative ones to the table
+/// that `residuals` estimates, and add up to the count of this cell.
+///
+/// The order prevents that rare levels gain records (see [`draw::to_simplex`]).
+pub(crate) fn fitted(
+    residuals: &Residuals<'_>,
+    shared: &Clique,
+    mut counts: Vec<f64>,
+    new: &[usize],
+) -> ArrayD<f64> {
+    let mut table = ArrayD::zeros(IxDyn(&[]));
+    let mut columns = shared.clone();
+    for &column in new {
+        let mut clique = columns.clone();
+        clique.insert(clique.partition_point(|&other| other < column), column);
+        let split = (places(&clique, &columns), places(&clique, &vec![column]));
+        table = by_shared(split, &residuals.table(&clique), |cells, group| {
+            draw::to_simplex(cells, counts[group]);
+        });
+        counts = table.iter().copied().collect();
+        columns = clique;
+    }
+    table
+}
+
 /// Returns the position of each of `columns` in `clique`.
 fn places(clique: &Clique, columns: &Clique) -> Vec<usize> {
     columns.iter().filter_map(|column| clique.iter().position(|at| at == column)).collect()
@@ -222,10 +238,13 @@ fn summed(grouped: &[f64], width: usize) -> Vec<f64> {
     sum
 }
 
-/// Calls `change(values, cell)` for each cell of the axes that the clique of `step` shares with its parent.
-/// `values` are the values of the table in this cell. Returns the changed table.
-fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize)) -> ArrayD<f64> {
-    let (shared, new) = step.split();
+/// Calls `change(values, cell)` for each cell of the axes `shared`. `values` are the values of the table in
+/// this cell, for all cells of the axes `new`. Returns the changed table.
+fn by_shared(
+    (shared, new): (Vec<usize>, Vec<usize>),
+    table: &ArrayD<f64>,
+    change: impl Fn(&mut [f64], usize),
+) -> ArrayD<f64> {
     let mut values = grouped(table, &shared, &new);
     let width: usize = new.iter().map(|&at| table.shape()[at]).product();
     values.chunks_mut(width.max(1)).enumerate().for_each(|(group, cells)| change(cells, group));
@@ -240,22 +259,6 @@ fn by_shared(step: &Step, table: &ArrayD<f64>, change: impl Fn(&mut [f64], usize
     changed
 }
 
-/// Moves values to the nearest non-negative values with sum `total` (Held, Wolfe and Crowder 1974).
-pub(crate) fn to_simplex(values: &mut [f64], total: f64) {
-    let mut descending = values.to_vec();
-    descending.sort_unstable_by(|a, b| b.total_cmp(a));
-    let (mut sum, mut threshold) = (0.0, 0.0);
-    for (at, value) in descending.iter().enumerate() {
-        sum += value;
-        let candidate = (sum - total) / (at + 1) as f64;
-        if *value < candidate {
-            break;
-        }
-        threshold = candidate;
-    }
-    values.iter_mut().for_each(|value| *value = (*value - threshold).max(0.0));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,29 +266,6 @@ mod tests {
     use approx::assert_abs_diff_eq;
     use proptest::prelude::*;
     use scumble_core::Randomness;
-
-    proptest! {
-        #[test]
-        fn the_nearest_shares_are_none_below_zero_and_add_up(
-            values in prop::collection::vec(-50.0..50.0, 1..12), total in 0.0..100.0,
-        ) {
-            let mut moved = values.clone();
-            to_simplex(&mut moved, total);
-            prop_assert!(moved.iter().all(|value| *value >= 0.0));
-            prop_assert!((moved.iter().sum::<f64>() - total).abs() < 1e-9 * (1.0 + total));
-            // All values above zero moved by the same amount, and no other value by less.
-            let shifts: Vec<f64> =
-                values.iter().zip(&moved).filter(|(_, moved)| **moved > 0.0).map(|(x, y)| y - x).collect();
-            if let Some(first) = shifts.first() {
-                prop_assert!(shifts.iter().all(|other| (other - first).abs() < 1e-9));
-                prop_assert!(values
-                    .iter()
-                    .zip(&moved)
-                    .filter(|(_, y)| **y == 0.0)
-                    .all(|(x, _)| x + first <= 1e-9));
-            }
-        }
-    }
 
     #[test]
     fn a_circle_of_pairs_has_no_order() {
@@ -347,15 +327,6 @@ mod tests {
         assert_eq!(Order::from_cliques(&chain).unwrap().cliques.len(), COLUMNS);
     }
 
-    #[test]
-    fn the_nearest_counts_with_a_given_sum_are_not_negative() {
-        for (total, expected) in [(0.0, [0.0; 3]), (1.0, [0.0, 0.0, 1.0]), (4.0, [0.5, 0.5, 3.0])] {
-            let mut values = [2.0, 2.0, 4.5];
-            to_simplex(&mut values, total);
-            assert_eq!(values, expected);
-        }
-    }
-
     /// Without noise, all shares of the tables are reproduced, to whole records.
     #[test]
     fn records_have_the_shares_of_the_tables() {
@@ -401,7 +372,7 @@ mod tests {
         let order = Order::from_cliques(&cliques).unwrap();
         let residuals = Residuals::from_measured(&levels, &measured, Some(10_000.0)).unwrap();
         let mut expected: Vec<f64> = residuals.table(&[3]).iter().copied().collect();
-        to_simplex(&mut expected, 10_000.0);
+        draw::to_simplex(&mut expected, 10_000.0);
         let network = Network::fit(&levels, order, &residuals).unwrap();
         let drawn = network.draw(10_000, &mut Randomness::seeded(1).streams().stream(0)).unwrap();
         for (level, expected) in expected.iter().enumerate() {

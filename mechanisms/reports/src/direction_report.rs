@@ -12,7 +12,7 @@ use scumble_core::{
     Brief, Collection, Collector, Descriptor, Error, Example, Guarantee, LocalMechanism, Output, Portion,
     Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, check_width, register,
 };
-use scumble_oracles::{MOST_DIMENSIONS, PrivUnit, project_to_simplex};
+use scumble_oracles::{MOST_DIMENSIONS, PrivUnit};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "direction-report";
@@ -173,7 +173,7 @@ impl DirectionReport {
         }
         let block = frame.dimensions() + 1;
         let mut shares: Vec<f64> = (0..self.labels()).map(|label| sums[label * block] / per_share).collect();
-        project_to_simplex(&mut shares);
+        draw::to_simplex(&mut shares, 1.0);
         let estimate = |(label, share): (usize, f64)| {
             let sums = sums.slice(s![label * block + 1..(label + 1) * block]).to_owned();
             LabelEstimate { share, mean: shrunk(sums, share) }
@@ -225,7 +225,7 @@ impl DirectionReport {
     fn center(&self, mean: &Array1<f64>) -> Vec<f64> {
         let mut center = self.state.frame.record(mean);
         for attribute in self.features.iter().filter(|attribute| !attribute.is_number()) {
-            project_to_simplex(&mut center[attribute.coordinates()]);
+            draw::to_simplex(&mut center[attribute.coordinates()], 1.0);
         }
         center
     }

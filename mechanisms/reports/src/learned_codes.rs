@@ -11,18 +11,15 @@ use scumble_core::{
     Brief, Collection, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output,
     Portion, Protect, RecordDomain, Result, ShapedBy, Table, ValuesIn, register,
 };
-use scumble_oracles::{Counts, Kind, Oracle, project_to_simplex};
+use scumble_oracles::{Counts, Kind, Oracle};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "learned-codes";
 
 /// Prior variance of a label's frequency among the records with one code, about its frequency among all
-/// records. The unit is p(1 − p), with p = 1/L for L labels.
-///
-/// `OVERALL_PRIOR` is the prior variance of a label's frequency among all records about 1/L, in units of p(1
-/// − p). These priors shrink estimates with large noise; with many people they have hardly any effect.
+/// records. The unit is p(1 − p), with p = 1/L for L labels. This prior shrinks estimates with large noise;
+/// with many people it has hardly any effect.
 const CODE_PRIOR: f64 = 0.2;
-const OVERALL_PRIOR: f64 = 0.02;
 
 /// Report of a record's code together with its label, which spends all of ε. The partition of records into
 /// codes is learned from the records of volunteers.
@@ -137,8 +134,9 @@ impl LearnedCodes {
     /// noise. The label frequencies of each code are estimated from the reports, and shrunk toward the label
     /// frequencies of all codes together. The estimate is a posterior mean. Its model is that a code's
     /// frequency of a label is normal about the frequency over all codes, and that the noise has a known
-    /// variance. Without labels, the frequencies of codes are estimated from the reports, and shrunk toward
-    /// the volunteers' frequencies.
+    /// variance. The frequencies over all codes are shrunk toward equal ones, where noise hides them. Without
+    /// labels, the frequencies of codes are estimated from the reports, and shrunk toward the volunteers'
+    /// frequencies.
     ///
     /// # Errors
     /// [`Error::Shape`] for reports that this mechanism cannot have made; the message names the row.
@@ -154,36 +152,26 @@ impl LearnedCodes {
             .map_err(|problem| Error::shape(problem.to_string()))?;
         let shares = self.state.partition.shares();
         let answers = counted[0].answers() as f64;
+        let total_noise = oracle.total_variance() / answers.max(1.0);
         if labels == 1 {
             let observed: Vec<f64> = joint.iter().copied().collect();
-            let shares = shrunk(&observed, shares, oracle.total_variance() / answers.max(1.0));
+            let shares = shrunk(&observed, shares, total_noise);
             return Array2::from_shape_vec((codes, 1), shares)
                 .map_err(|problem| Error::shape(problem.to_string()));
         }
-        let mean = 1.0 / labels as f64;
-        let label_variance = mean * (1.0 - mean);
-        let mut rates = Array2::zeros((codes, labels));
-        for label in 0..labels {
-            let observed = |code: usize| joint[[code, label]] / shares[code];
-            let noise = |code: usize| {
-                oracle.variance(0.0) / answers / shares[code].powi(2)
-                    + label_variance / (answers * shares[code])
-            };
-            let weight = |code: usize| 1.0 / (CODE_PRIOR * label_variance + noise(code));
-            let (mut sum, mut weights) = (0.0, 1.0 / (OVERALL_PRIOR * label_variance));
-            for code in 0..codes {
-                sum += weight(code) * (observed(code) - mean);
-                weights += weight(code);
-            }
-            let overall = mean + sum / weights;
-            for code in 0..codes {
-                rates[[code, label]] =
-                    overall + CODE_PRIOR * label_variance * weight(code) * (observed(code) - overall);
-            }
-        }
+        // The answers about all codes give the labels' shares, with less noise than the answers about each.
+        let even = 1.0 / labels as f64;
+        let overall = shrunk(&joint.sum_axis(Axis(0)).to_vec(), &vec![even; labels], total_noise);
+        let label_variance = even * (1.0 - even);
+        let mut rates = Array2::from_shape_fn((codes, labels), |(code, label)| {
+            let share = shares[code];
+            let noise = oracle.variance(0.0) / answers / share.powi(2) + label_variance / (answers * share);
+            let trust = CODE_PRIOR * label_variance / (CODE_PRIOR * label_variance + noise);
+            overall[label] + trust * (joint[[code, label]] / share - overall[label])
+        });
         for (mut rates, share) in rates.axis_iter_mut(Axis(0)).zip(shares) {
             if let Some(rates) = rates.as_slice_mut() {
-                project_to_simplex(rates);
+                draw::to_simplex(rates, 1.0);
             }
             rates *= *share;
         }
@@ -203,7 +191,7 @@ fn shrunk(observed: &[f64], believed: &[f64], noise: f64) -> Vec<f64> {
     let moved =
         observed.iter().zip(believed).map(|(observed, believed)| believed + trust * (observed - believed));
     let mut shares: Vec<f64> = moved.collect();
-    project_to_simplex(&mut shares);
+    draw::to_simplex(&mut shares, 1.0);
     shares
 }
 

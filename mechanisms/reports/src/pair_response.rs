@@ -3,14 +3,14 @@
 use crate::answered::{answered_by, summed};
 use crate::dependence::kept;
 use crate::questions::{PEOPLE, Questions};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
     Brief, Collection, Collector, Descriptor, Error, Estimate, Example, Guarantee, LocalMechanism, Output,
     Portion, Protect, RecordDomain, Result, Table, TargetDomain, ValuesIn, interrupt, register,
 };
-use scumble_oracles::{Counts, Kind, Oracle, project_to_simplex};
+use scumble_oracles::{Counts, Kind, Oracle};
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "pair-response";
@@ -177,34 +177,44 @@ impl PairResponse {
         self.questions.joint(reports, confidence)
     }
 
-    /// Estimates the joint distribution of each column and the label (levels × labels), and weights of the
-    /// labels that are proportional to their frequencies.
+    /// Estimates the joint distribution of each column and the label (levels × labels), and the share of each
+    /// label.
+    ///
+    /// All tables have the same shares of labels. These are estimated first, from all answers together,
+    /// because no rare label must gain records from the noise in its many cells (see [`draw::to_simplex`]).
     fn distributions(&self, counted: &[Counts]) -> Result<(Vec<Array2<f64>>, Vec<f64>)> {
         let labels = self.label.levels();
-        let mut label_weights = vec![0.0; labels];
+        let (mut shares, mut weights) = (Array1::<f64>::zeros(labels), 0.0);
         let mut pairs = vec![];
         for ((counts, oracle), attribute) in counted.iter().zip(self.oracles()).zip(&self.attributes) {
-            let mut joint = counts.frequencies(oracle);
-            project_to_simplex(&mut joint);
-            let joint = ArrayView2::from_shape((attribute.levels(), labels), &joint)
-                .map_err(|problem| Error::shape(problem.to_string()))?
-                .to_owned();
-            // The answers about each column give an estimate of the label's distribution. The weight of this
+            let joint = Array2::from_shape_vec((attribute.levels(), labels), counts.frequencies(oracle))
+                .map_err(|problem| Error::shape(problem.to_string()))?;
+            // The answers about each column give an estimate of the labels' shares. The weight of this
             // estimate is the equivalent number of answers without noise.
             let weight = counts.answers() as f64 / (1.0 + oracle.total_variance());
-            label_weights.iter_mut().zip(joint.sum_axis(Axis(0))).for_each(|(all, own)| *all += weight * own);
+            shares.scaled_add(weight, &joint.sum_axis(Axis(0)));
+            weights += weight;
             pairs.push(joint);
         }
-        Ok((pairs, label_weights))
+        let mut shares = (shares / weights).to_vec();
+        draw::to_simplex(&mut shares, 1.0);
+        for joint in &mut pairs {
+            for (mut of_label, share) in joint.columns_mut().into_iter().zip(&shares) {
+                // Scaling leaves empty bins empty, unlike a shift of all bins to the new sum.
+                let mut levels = of_label.to_vec();
+                draw::to_simplex(&mut levels, of_label.sum().max(0.0));
+                let levels = draw::shares(levels);
+                of_label.assign(&(Array1::from(levels) * *share));
+            }
+        }
+        Ok((pairs, shares))
     }
 }
 
 impl Collector for PairResponse {
     fn start(&self) -> Box<dyn Collection + '_> {
         summed(&self.questions, |counted| {
-            let (pairs, label_weights) = self.distributions(&counted)?;
-            let all: f64 = label_weights.iter().sum();
-            let shares: Vec<f64> = label_weights.iter().map(|weight| weight / all).collect();
+            let (pairs, shares) = self.distributions(&counted)?;
             let kept = kept(&counted, self.oracles(), &shares);
             let (attributes, label) = (self.attributes.clone(), self.label.clone());
             let unasked = self.unasked.clone();
@@ -215,7 +225,7 @@ impl Collector for PairResponse {
                     attribute.write(level, through, &mut flat[row * width..][..width]);
                 };
                 let mut rows: Vec<Vec<usize>> = vec![vec![]; label.levels()];
-                for (row, level) in draw::levels(&label_weights, records, stream).into_iter().enumerate() {
+                for (row, level) in draw::levels(&shares, records, stream).into_iter().enumerate() {
                     interrupt::check()?;
                     rows[level].push(row);
                     write(row, &label, level, draw::uniform(stream));
@@ -223,14 +233,11 @@ impl Collector for PairResponse {
                 for ((attribute, joint), kept) in attributes.iter().zip(&pairs).zip(&kept) {
                     let marginal = joint.sum_axis(Axis(1));
                     interrupt::check()?;
-                    for (label, rows) in rows.iter().enumerate() {
-                        let share = joint.column(label).sum();
-                        // If the estimated frequency of the label is zero, the column is drawn from its
-                        // distribution over all labels.
-                        let given = match share > 0.0 {
-                            true => &joint.column(label) * (kept / share) + &marginal * (1.0 - kept),
-                            false => marginal.clone(),
-                        };
+                    for ((rows, share), of_label) in rows.iter().zip(&shares).zip(joint.columns()) {
+                        if rows.is_empty() {
+                            continue;
+                        }
+                        let given = &of_label * (kept / share) + &marginal * (1.0 - kept);
                         for (&row, level) in
                             rows.iter().zip(draw::levels(&given.to_vec(), rows.len(), stream))
                         {

@@ -94,25 +94,3 @@ fn walsh_hadamard(values: &mut [f64]) {
         half *= 2;
     }
 }
-
-/// Projects `values` onto the simplex {x ≥ 0, Σx = 1} in ℓ₂ (Held, Wolfe and Crowder 1974).
-///
-/// It turns estimated frequencies into a distribution, from which records can be drawn. If a value is NaN,
-/// the result is the uniform distribution.
-pub fn project_to_simplex(values: &mut [f64]) {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(|one, other| other.total_cmp(one));
-    let mut sum = 0.0;
-    let mut threshold = f64::NAN;
-    for (at, value) in sorted.iter().enumerate() {
-        sum += value;
-        let candidate = (sum - 1.0) / (at + 1) as f64;
-        if *value > candidate {
-            threshold = candidate;
-        }
-    }
-    let uniform = 1.0 / values.len() as f64;
-    for value in values {
-        *value = if threshold.is_finite() { (*value - threshold).max(0.0) } else { uniform };
-    }
-}

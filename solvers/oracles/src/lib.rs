@@ -28,7 +28,7 @@ mod kind;
 mod oracle;
 mod privunit;
 
-pub use counts::{Counts, project_to_simplex};
+pub use counts::Counts;
 pub use error::{Error, Result};
 pub use kind::Kind;
 pub use oracle::{MOST_LEVELS, Oracle, WORD, whole};

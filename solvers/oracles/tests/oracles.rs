@@ -4,7 +4,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use proptest::prelude::*;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use scumble_oracles::{Counts, Error, Kind, MOST_LEVELS, Oracle, project_to_simplex};
+use scumble_oracles::{Counts, Error, Kind, MOST_LEVELS, Oracle};
 use std::collections::BTreeMap;
 
 const SEED: u64 = 20;
@@ -227,18 +227,5 @@ proptest! {
             prop_assert_eq!(oracle.check(&answer), Ok(()));
             prop_assert!((0.0..=1.0).contains(&oracle.q()) && oracle.q() < oracle.p());
         }
-    }
-
-    #[test]
-    fn a_projection_is_a_distribution_and_leaves_one_as_it_is(
-        values in prop::collection::vec(-3.0_f64..3.0, 1..30),
-    ) {
-        let mut projected = values.clone();
-        project_to_simplex(&mut projected);
-        prop_assert!(projected.iter().all(|&x| x >= 0.0));
-        prop_assert!((projected.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        let mut again = projected.clone();
-        project_to_simplex(&mut again);
-        prop_assert!(again.iter().zip(&projected).all(|(x, y)| (x - y).abs() < 1e-9));
     }
 }
