@@ -218,7 +218,7 @@ impl Comparison {
                     "parameters": call.parameters,
                     "options": call.options().into_iter().collect::<BTreeMap<_, _>>(),
                     "has_task_matrix": call.has_task_matrix,
-                    "learns_from_volunteers": call.learns_from_volunteers,
+                    "volunteers_are": call.volunteers_are,
                 })
             })
         });

@@ -4,7 +4,7 @@
 use super::metric::Subject;
 use super::{Error, Metric, Result, split::check_share};
 use ndarray::{ArrayView2, Axis};
-use scumble_adversary::{Acquaintance, Effort, acquaintance, audit};
+use scumble_adversary::{Acquaintance, Effort, acquaintance, audit, mixtures_recovered};
 use scumble_core::{
     Designed, Guarantee, Key, Neighbours, NoiseDistribution, Notion, Release, Releases, Table, Unit,
 };
@@ -48,10 +48,7 @@ impl Adversary {
         check_share("known_share", self.known_share)
     }
 
-    /// Scores the adversary on the `release` of `records`.
-    ///
-    /// If `keeps_rows` is false, released rows do not correspond to single records. The adversary then knows
-    /// no record's released row, and all scores are NaN.
+    /// Scores the adversary on the `release` of `records`, whose rows belong to these records one by one.
     ///
     /// # Errors
     /// Same errors as [`acquaintance`], and [`Error::Core`] if the mechanism releases reports (noisy answers,
@@ -60,12 +57,8 @@ impl Adversary {
         &self,
         records: &Table,
         release: &Release,
-        keeps_rows: bool,
         seed: u64,
     ) -> Result<BTreeMap<Metric, f64>> {
-        if !keeps_rows {
-            return Ok(Metric::for_subject(Subject::Acquaintance).map(|metric| (metric, f64::NAN)).collect());
-        }
         let adversary = Acquaintance { known_share: self.known_share, network: self.network, seed };
         // Reports (noisy answers, one per person) are converted to numbers that the adversary can learn from.
         let adversary_view =
@@ -80,6 +73,27 @@ impl Adversary {
             (Metric::UnbiasedError, unbiased_error(records, release)),
         ]))
     }
+}
+
+/// Scores of the adversary of a release of `records` whose rows belong to no single record.
+///
+/// If rows mix public and private records, this adversary knows the public part of each. Otherwise, nobody
+/// knows the released row of a record, and all scores are NaN.
+///
+/// # Errors
+/// Same errors as [`mixtures_recovered`].
+pub(super) fn scores_without_rows(
+    mechanism: &Designed,
+    records: &Table,
+    release: &Release,
+    seed: u64,
+) -> Result<BTreeMap<Metric, f64>> {
+    let recovered = mixtures_recovered(mechanism, records, &release.table, seed).map_err(Error::from)?;
+    let score = |metric| match metric {
+        Metric::Recovered => recovered.unwrap_or(f64::NAN),
+        _ => f64::NAN,
+    };
+    Ok(Metric::for_subject(Subject::Acquaintance).map(|metric| (metric, score(metric))).collect())
 }
 
 /// Lower bound on the distinguishing advantage between the worst pair of records, from a quick audit.

@@ -58,8 +58,9 @@ pub struct DesignCall {
     pub label_share: Option<f64>,
     /// True if the design learns from volunteers' records for a linear task, whose matrix is given.
     pub has_task_matrix: bool,
-    /// True if the design learns from volunteers' records.
-    pub learns_from_volunteers: bool,
+    /// Privacy status of the volunteers from whose records the design learns, as the command names it; `None`
+    /// if it learns from nobody's.
+    pub volunteers_are: Option<&'static str>,
     /// Number of people, if the design depends on it.
     pub people: Option<usize>,
     /// Number of shuffled reports and δ of the claim through the shuffler, if there is one.
@@ -94,8 +95,8 @@ impl fmt::Display for DesignCall {
         if self.has_task_matrix {
             words.extend(["--task-matrix", TASK_MATRIX].map(str::to_owned));
         }
-        if self.learns_from_volunteers {
-            words.extend(["--volunteers", VOLUNTEERS, "--volunteers-are", "consented"].map(str::to_owned));
+        if let Some(status) = self.volunteers_are {
+            words.extend(["--volunteers", VOLUNTEERS, "--volunteers-are", status].map(str::to_owned));
         }
         words.extend(people.into_iter().flatten());
         words.extend(["--output", "design.json"].map(str::to_owned));
@@ -131,8 +132,8 @@ impl DesignCall {
         if self.has_task_matrix {
             formatter.write_str(", task_matrix=task_matrix")?;
         }
-        if self.learns_from_volunteers {
-            formatter.write_str(", volunteers=volunteers, volunteers_are=\"consented\"")?;
+        if let Some(status) = self.volunteers_are {
+            write!(formatter, ", volunteers=volunteers, volunteers_are={status:?}")?;
         }
         formatter.write_str(")")
     }
@@ -175,7 +176,11 @@ impl Comparison {
         shuffled: Option<Shuffled>,
     ) -> Option<DesignCall> {
         let reads_people = candidate.plugin.descriptor.reads_people;
-        let learns_from_volunteers = mechanism.guarantee().shaped_by == ShapedBy::ConsentingVolunteers;
+        let volunteers_are = match mechanism.guarantee().shaped_by {
+            ShapedBy::ConsentingVolunteers => Some("consented"),
+            ShapedBy::PublicVolunteers => Some("public"),
+            ShapedBy::PublicKnowledge | ShapedBy::PrivateVolunteers => None,
+        };
         Some(DesignCall {
             schema: self.data.schema.clone()?,
             mechanism: candidate.plugin.name,
@@ -186,8 +191,8 @@ impl Comparison {
             delta: self.delta,
             protect: protects.filter(|protects| *protects != Protect::Record),
             label_share: is_completed.then_some(self.label_share),
-            has_task_matrix: learns_from_volunteers && matches!(self.task, Task::Linear(_)),
-            learns_from_volunteers,
+            has_task_matrix: volunteers_are.is_some() && matches!(self.task, Task::Linear(_)),
+            volunteers_are,
             people: reads_people.then(|| self.splitting.released(&self.data)),
             shuffled: shuffled.map(|Shuffled { people, delta }| (people, delta)),
         })

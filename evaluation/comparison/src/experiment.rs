@@ -101,6 +101,8 @@ struct Split {
     #[serde(default)]
     unlabelled: bool,
     #[serde(default)]
+    public: bool,
+    #[serde(default)]
     validation: f64,
     /// Column of dates, for a split by time: the most recent records are test records.
     by: Option<String>,
@@ -298,6 +300,7 @@ impl Experiment {
                     most_test: split.most_test,
                     volunteers: split.volunteers,
                     unlabelled: split.unlabelled,
+                    public: split.public,
                     validation: split.validation,
                     balance: split.balance,
                     stratified: split.stratified && matches!(kind, SplitKind::Random { .. }),

@@ -35,7 +35,9 @@ pub enum Metric {
     /// targets predicts better than the model does.
     R2,
     /// Reconstruction R²: the share of the features' variance that an adversary explains for records that it
-    /// does not know ([`Learned::recovered`](scumble_adversary::Learned)).
+    /// does not know ([`Learned::recovered`](scumble_adversary::Learned)). If released rows mix these records
+    /// with public ones, the adversary knows the public parts
+    /// ([`mixtures_recovered`](scumble_adversary::mixtures_recovered)).
     Recovered,
     /// Distinguishing advantage of an adversary that decides which of two records a released row belongs to
     /// ([`Learned::advantage`](scumble_adversary::Learned)).

@@ -35,6 +35,9 @@ pub struct Splitting {
     /// Withholds the volunteers' labels. Neither designs nor models then learn from the labels.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unlabelled: bool,
+    /// True if the volunteers' records are public; else the volunteers agreed to what designs disclose.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub public: bool,
     /// Share in [0, 1) of the training records, without the volunteers', that is used for private validation
     /// and not released. The people with these records say by randomised response whether a model is right
     /// about them. Each trial draws these people anew.
@@ -73,6 +76,7 @@ impl Splitting {
             most_test: None,
             volunteers: 0.0,
             unlabelled: false,
+            public: false,
             validation: 0.0,
             balance: false,
             stratified: true,
@@ -157,11 +161,8 @@ impl Splitting {
             none if none.is_empty() => Ok(Volunteers::None),
             rows => {
                 let table = data.table.select(&rows)?;
-                Ok(Volunteers::Consented(if self.unlabelled {
-                    table.with_target(Target::None)?
-                } else {
-                    table
-                }))
+                let table = if self.unlabelled { table.with_target(Target::None)? } else { table };
+                Ok(if self.public { Volunteers::Public(table) } else { Volunteers::Consented(table) })
             }
         }
     }
@@ -400,6 +401,7 @@ mod tests {
             most_test,
             volunteers: 0.0,
             unlabelled: false,
+            public: false,
             validation: 0.0,
             balance: false,
             stratified: false,

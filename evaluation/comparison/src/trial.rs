@@ -1,6 +1,6 @@
 //! One trial of a cell (one mechanism at one ε): a release, and all scores on it.
 
-use super::adversary::audited;
+use super::adversary::{audited, scores_without_rows};
 use super::cells::Cell;
 use super::data::scored;
 use super::fidelity::fidelity;
@@ -84,9 +84,14 @@ impl<'a> Trial<'a> {
             }
             Scorer::Model(model) => self.scores_of(&self.predicted(model, &self.test, &self.viewed)?),
             Scorer::Adversary(adversary) => {
-                let keeps_rows = self.cell.mechanism().releases().is_aligned();
-                let noise_seed = self.split.noise_seed;
-                Scored::from_scores(adversary.scores(&self.train, &self.seen, keeps_rows, noise_seed)?)
+                let (mechanism, seed) = (self.cell.mechanism(), self.split.noise_seed);
+                Scored::from_scores(match mechanism.releases().is_aligned() {
+                    true => adversary.scores(&self.train, &self.seen, seed)?,
+                    false => {
+                        let released = self.split.released(&self.comparison.data, mechanism)?;
+                        scores_without_rows(mechanism, &released, &self.seen, seed)?
+                    }
+                })
             }
             Scorer::Membership => {
                 let randomness = Randomness::seeded(self.split.noise_seed);

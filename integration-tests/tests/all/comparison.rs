@@ -173,6 +173,7 @@ fn on_a_split_of_its_own_only_noise_makes_trials_differ() {
             most_test: None,
             volunteers: 0.0,
             unlabelled: false,
+            public: false,
             validation: 0.0,
             balance: false,
             stratified: false,

@@ -198,6 +198,31 @@ impl TransformationFit {
     /// # Errors
     /// [`Error::Shape`] if no released record was added, or if a matrix of second moments cannot be factored.
     pub fn invert(&self) -> Result<Inversion> {
+        Ok(Inversion::Linear(self.learned()?.0))
+    }
+
+    /// Estimates the hidden part of each of m released records of d′ values (m × d′), divided by its weight
+    /// (m × d). `known` (m × d) and `hidden` (m positive weights) are as in [`add`](Self::add).
+    ///
+    /// With W, the matrix of the inverse: x̂ = μ + (y − (k + w·μ)·A − b)·W/w.
+    ///
+    /// # Errors
+    /// Same errors as [`invert`](Self::invert).
+    pub fn recover_hidden(
+        &self,
+        released: ArrayView2<f64>,
+        known: ArrayView2<f64>,
+        hidden: ArrayView1<f64>,
+    ) -> Result<Array2<f64>> {
+        let (LinearMap { mean, weights, offset }, transformation) = self.learned()?;
+        let weight = hidden.insert_axis(Axis(1));
+        let beside = &known - &self.mean * &(1.0 - &weight);
+        let own = (&released - &mean - beside.dot(&transformation)) / weight;
+        Ok(own.dot(&weights) + offset)
+    }
+
+    /// Learns the inverse of the transformation, and its matrix A (d × d′).
+    fn learned(&self) -> Result<(LinearMap, Array2<f64>)> {
         let Some(Sums { origin, count, products }) = &self.sums else {
             return Err(Error::shape("there are no records to learn the inversion from"));
         };
@@ -220,11 +245,12 @@ impl TransformationFit {
         let transformation = coefficients.slice(s![..dim, ..]);
         let spread = transformation.t().dot(&self.covariance);
         let squares = spread.dot(&transformation) + noise;
-        Ok(Inversion::Linear(LinearMap {
+        let inverse = LinearMap {
             mean: origin + &coefficients.row(dim + 1),
             weights: solve(&squares, &spread).ok_or_else(failed)?,
             offset: self.mean.clone(),
-        }))
+        };
+        Ok((inverse, transformation.to_owned()))
     }
 
     /// tr(Σ), the prior precision of the rows of A in units of S⁻¹; positive.
@@ -409,6 +435,10 @@ mod tests {
         fit.add(released.view(), known.view(), hidden.view()).unwrap();
         let recovered = fit.invert().unwrap().recover(private.dot(&secret).view());
         assert_eq!(Inversion::fraction_within(recovered.view(), private.view(), 1e-2), 1.0);
+        let mixed = s![3.., ..];
+        let (released, known) = (released.slice(mixed), known.slice(mixed));
+        let recovered = fit.recover_hidden(released, known, hidden.slice(s![3..])).unwrap();
+        assert_eq!(Inversion::fraction_within(recovered.view(), private.slice(mixed), 1e-2), 1.0);
     }
 
     #[test]

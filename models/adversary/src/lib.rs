@@ -39,6 +39,7 @@ mod halves;
 mod inversion;
 mod local;
 mod membership;
+mod mixtures;
 mod pairs;
 mod reconstruction;
 mod releases;
@@ -55,6 +56,7 @@ pub use finding::{Broken, Coupled, CoupledUnit, Finding, Measure, ProfilePoint, 
 pub use halves::{Guessed, HalfInference, infer_half};
 pub use inversion::{Inversion, LinearMap, TransformationFit};
 pub use membership::membership;
+pub use mixtures::mixtures_recovered;
 pub use score::Output;
 
 /// Error and result of `scumble-core`, which a failed audit returns.

@@ -172,12 +172,12 @@ class Comparison:
         if place is None or not -len(rows) <= place < len(rows):
             raise InvalidInput(f"row: the comparison has no such row, but {len(rows)} others")
         call = json.loads(self._text("designs"))[place]
-        if call["learns_from_volunteers"] and volunteers is None:
+        if call["volunteers_are"] and volunteers is None:
             raise InvalidInput(f"volunteers: {call['mechanism']} learns from volunteers' records; pass a table of them")
         options, by_name = dict(call["options"]), dict(call["parameters"])
         options["epsilon"] = float(options["epsilon"])
-        if call["learns_from_volunteers"]:
-            options |= {"volunteers": volunteers, "volunteers_are": "consented"}
+        if call["volunteers_are"]:
+            options |= {"volunteers": volunteers, "volunteers_are": call["volunteers_are"]}
         if call["has_task_matrix"]:
             if task_matrix is None:
                 raise InvalidInput(f"task_matrix: {call['mechanism']} was designed for a task; pass its matrix")

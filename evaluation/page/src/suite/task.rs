@@ -65,6 +65,7 @@ const TASKS: &[Task] = tasks![
     "letters",
     "letters-volunteers",
     "mnist",
+    "mnist-network",
     "pima",
     "pima-volunteers",
     "satellite",

@@ -2,7 +2,9 @@
 
 use crate::common::{brief, crowd, designed, fresh, people, seeded};
 use ndarray::{Array1, Array2, s};
-use scumble_adversary::{Effort, Inversion, TransformationFit, Verdict, audit_design, recovery};
+use scumble_adversary::{
+    Effort, Inversion, TransformationFit, Verdict, audit_design, mixtures_recovered, recovery,
+};
 use scumble_classifier::ClassifierParams;
 use scumble_core::{Notion, PacResistance, Randomness, Table, Target};
 use scumble_dauntless::DAUNTLESS_MIX;
@@ -85,6 +87,21 @@ fn within_its_budget_no_sample_is_recovered_and_far_beyond_nearly_all_are_nearly
     let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), Some(crowd(DIM, 40, 3))));
     let near = (1..=20).filter(|seed| attempt(&mechanism, 20_000, *seed) < 0.1).count();
     assert!(near >= 18, "{near} of 20");
+}
+
+#[test]
+fn private_halves_of_a_release_are_reconstructed_from_many_mixtures_and_not_from_two() {
+    let table = crowd(DIM, 400, 4);
+    let recovered = |samples: usize, mixed: usize| {
+        let parameters = json!({"samples": samples, "mixed": mixed, "bits": 40, "weights": "uniform"});
+        let public = Some(crowd(DIM, 200, 3));
+        let mechanism = designed(&DAUNTLESS_MIX, parameters, &brief(people(DIM, 2), public));
+        let release = seeded(&mechanism, &table, 7);
+        mixtures_recovered(&mechanism, &table, &release.table, 7).unwrap()
+    };
+    let [few, some, many] = [2, 100, 10_000].map(|samples| recovered(samples, 2).unwrap());
+    assert!(few.abs() < 0.25 && few < some && some < many && many > 0.98, "{few}, {some}, {many}");
+    assert_eq!(recovered(100, 1), None, "an unmixed record has no public part");
 }
 
 /// A budget that was spent ten thousand times over claims nothing, and the audit reports it.
