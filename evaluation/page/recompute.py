@@ -136,7 +136,7 @@ def main():
                 guess = next(r["mean"] for r in known if r["knows"] == "guess")
                 clean = max((r for r in known if r["knows"] == "clean"), key=lambda r: r["records"])["mean"]
                 settings = task["settings"]
-                if task["volunteers"] == 0 or settings["splitting"]["unlabelled"] or settings["release_alone"]:
+                if task["volunteers"] == 0 or settings["splitting"].get("unlabelled") or settings["release_alone"]:
                     share = 0 if best is None else (best["mean"] - guess) / (clean - guess)
                     kept[(protects, trust, epsilon)].append(100 * share)
                 if best is not None:

@@ -4,7 +4,7 @@
 use crate::answered::{Answers, answered_by, attributes, draw_records, levels, summed};
 use crate::partition::Partition;
 use crate::questions::{PEOPLE, Questions};
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array2, Axis};
 use schemars::JsonSchema;
 use scumble_core::levels::{Attribute, draw};
 use scumble_core::{
@@ -171,10 +171,10 @@ impl LearnedCodes {
         });
         for (mut rates, share) in rates.axis_iter_mut(Axis(0)).zip(shares) {
             // More or fewer people than volunteers may have a code, and its rates then add up to more or less
-            // than 1. Scaling leaves rare labels rare, unlike a shift of all rates to the sum 1.
-            let mut levels = rates.to_vec();
-            draw::to_simplex(&mut levels, rates.sum().max(0.0));
-            rates.assign(&(Array1::from(draw::shares(levels)) * *share));
+            // than 1.
+            if let Some(rates) = rates.as_slice_mut() {
+                draw::scaled_to_simplex(rates, *share);
+            }
         }
         Ok(rates)
     }

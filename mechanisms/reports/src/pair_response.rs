@@ -200,11 +200,9 @@ impl PairResponse {
         draw::to_simplex(&mut shares, 1.0);
         for joint in &mut pairs {
             for (mut of_label, share) in joint.columns_mut().into_iter().zip(&shares) {
-                // Scaling leaves empty bins empty, unlike a shift of all bins to the new sum.
                 let mut levels = of_label.to_vec();
-                draw::to_simplex(&mut levels, of_label.sum().max(0.0));
-                let levels = draw::shares(levels);
-                of_label.assign(&(Array1::from(levels) * *share));
+                draw::scaled_to_simplex(&mut levels, *share);
+                of_label.assign(&Array1::from(levels));
             }
         }
         Ok((pairs, shares))

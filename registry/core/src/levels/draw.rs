@@ -42,6 +42,18 @@ pub fn to_simplex(values: &mut [f64], total: f64) {
     }
 }
 
+/// Moves `values` to the nearest non-negative values with the same sum, and scales these to the sum `total`.
+/// If the sum of `values` is not positive, all become equal.
+///
+/// It turns noisy estimates of a part of a table into cells with a known sum, such as the share of a label.
+/// Scaling leaves empty cells empty, and rare levels rare, unlike a shift of all cells to the known sum
+/// ([`to_simplex`]).
+pub fn scaled_to_simplex(values: &mut [f64], total: f64) {
+    to_simplex(values, values.iter().sum::<f64>().max(0.0));
+    let shares = shares(values.iter().copied());
+    values.iter_mut().zip(shares).for_each(|(value, share)| *value = share * total);
+}
+
 /// Draws `count` levels in random order, with frequencies proportional to `shares`. The number of draws of a
 /// level is its expected number, rounded up or down at random. If no share is positive, the levels are
 /// equally frequent.
@@ -92,6 +104,18 @@ mod tests {
             to_simplex(&mut values, total);
             assert_eq!(values, expected);
         }
+    }
+
+    #[test]
+    fn a_part_that_is_scaled_to_its_sum_keeps_its_empty_cells() {
+        for (total, expected) in [(2.0, [0.5, 1.5, 0.0]), (0.0, [0.0; 3])] {
+            let mut values = [1.1, 3.1, -0.2];
+            scaled_to_simplex(&mut values, total);
+            approx::assert_abs_diff_eq!(values[..], expected[..], epsilon = 1e-12);
+        }
+        let mut values = [-1.0, 0.5];
+        scaled_to_simplex(&mut values, 3.0);
+        assert_eq!(values, [1.5, 1.5]);
     }
 
     proptest! {
