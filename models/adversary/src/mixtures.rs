@@ -36,7 +36,7 @@ pub fn mixtures_recovered(
     let some = |all: &Array2<f64>| all.select(Axis(0), &rows);
     let (released, known, hidden) =
         (some(released.records()), some(&parts.known), parts.hidden.select(Axis(0), &rows));
-    let private = (some(&parts.mixtures) - &known) / &hidden.view().insert_axis(Axis(1));
+    let private = (some(&parts.mixtures) - &known) / hidden.view().insert_axis(Axis(1));
     let recovered = fit.recover_hidden(released.view(), known.view(), hidden.view())?;
     let mean = public.records().mean_axis(Axis(0)).unwrap_or_default();
     let squares = |errors: Array2<f64>| errors.iter().map(|error| error * error).sum::<f64>();
