@@ -260,12 +260,17 @@ fn by_shared(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::residuals::Measured;
     use approx::assert_abs_diff_eq;
     use proptest::prelude::*;
     use scumble_core::Randomness;
+
+    /// Sum of twelve uniform numbers less its mean; nearly normal, with variance 1.
+    pub(crate) fn nearly_normal(stream: &mut Stream) -> f64 {
+        (0..12).map(|_| draw::uniform(stream)).sum::<f64>() - 6.0
+    }
 
     #[test]
     fn a_circle_of_pairs_has_no_order() {
@@ -360,8 +365,7 @@ mod tests {
         let levels = [8, 6, 7, 9];
         let target = [9000.0, 700.0, 200.0, 60.0, 25.0, 10.0, 5.0, 0.0, 0.0];
         let mut stream = Randomness::seeded(5).streams().stream(0);
-        // A sum of twelve uniform numbers is nearly normal, with variance 1.
-        let mut noise = || 6.0 * ((0..12).map(|_| draw::uniform(&mut stream)).sum::<f64>() - 6.0);
+        let mut noise = || 6.0 * nearly_normal(&mut stream);
         let cliques = [vec![0, 1, 3], vec![1, 2, 3]];
         let measured = cliques.clone().map(|clique| {
             let cells: usize = clique[..2].iter().map(|&at| levels[at]).product();

@@ -111,6 +111,7 @@ impl Pool {
 mod tests {
     use super::*;
     use crate::network::Order;
+    use crate::network::tests::nearly_normal;
     use crate::residuals::Measured;
     use scumble_core::Randomness;
 
@@ -150,8 +151,7 @@ mod tests {
         let levels = [8, 6, 9];
         let target = [9400.0, 300.0, 150.0, 100.0, 50.0, 0.0, 0.0, 0.0, 0.0];
         let mut stream = Randomness::seeded(5).streams().stream(0);
-        // A sum of twelve uniform numbers is nearly normal, with variance 1.
-        let mut noise = || 60.0 * ((0..12).map(|_| draw::uniform(&mut stream)).sum::<f64>() - 6.0);
+        let mut noise = || 60.0 * nearly_normal(&mut stream);
         let cliques = [vec![0, 1], vec![0, 2], vec![1, 2]];
         let measured = cliques.clone().map(|clique| {
             let cells: usize = clique.iter().map(|&at| levels[at]).product();
